@@ -22,7 +22,8 @@ enum AddCommand {
             Exits with 0 if an entry now answers every URL; 1 if a URL could not be loaded or the manifest has errors,
             in which case nothing is changed; and 2 on a usage error. If a reference of a page or stylesheet cannot be
             loaded, it is reported, and the rest is added. Redirects are followed to http: and https:, but never from
-            https: to http:.
+            https: to http:, nor from a public server to a private address. A file may take two minutes to load, and
+            one second more for each 10 kB.
             """,
         example: "  substitute add --with-references https://example.com/",
         run: run

@@ -62,14 +62,23 @@ final class Fetcher: NSObject, @unchecked Sendable {
     private var session: URLSession?
 
     /// The maximum time without data from the server, in seconds.
-    static let patience = 60.0
+    private static let patience = 60.0
+    /// The time that any load may take, in seconds.
+    private let shortestTime: Double
+    /// The lowest rate of a load that takes longer, in bytes per second.
+    private static let lowestRate = 10_000
 
     /// - Parameters:
     ///   - network: Creates the session's configuration.
+    ///   - shortestTime: The time that any load may take, in seconds.
     ///   - whenReceived: Called after each chunk, on the session's delegate queue. The argument is the number of bytes
     ///     received so far.
-    init(_ network: Network, whenReceived: @escaping @Sendable (Int) -> Void = { _ in }) {
-        self.whenReceived = whenReceived
+    init(
+        _ network: Network,
+        shortestTime: Double = 120,
+        whenReceived: @escaping @Sendable (Int) -> Void = { _ in }
+    ) {
+        (self.shortestTime, self.whenReceived) = (shortestTime, whenReceived)
         super.init()
         let configuration = network.configuration()
         configuration.urlCache = nil
@@ -79,7 +88,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.timeoutIntervalForRequest = Self.patience
-        session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+        session = URLSession(configuration: configuration, delegate: self, delegateQueue: DelegateQueue())
     }
 
     /// Invalidates the session once its tasks have finished; until then, the session retains this object.
@@ -97,10 +106,12 @@ final class Fetcher: NSObject, @unchecked Sendable {
     func load(_ url: URL, headers: [String: String] = [:], _ use: BodyUse, limit: Int? = nil) async throws
         -> FetchedResponse
     {
-        var url = Redirect.plain(url)
+        let first = Redirect.plain(url)
+        var url = first
         for _ in 0...Redirect.maximumCount {
             let answer = try await loadOnce(url, headers, use, limit)
             guard let next = answer.next else { return answer }
+            try Redirect.check(next, after: first)
             url = next
         }
         throw ToolError("it is redirected too many times")
@@ -128,7 +139,42 @@ final class Fetcher: NSObject, @unchecked Sendable {
             let load = PendingLoad(use: use, limit: limit, handle: handle, continuation: continuation)
             lock.withLock { loads[task.taskIdentifier] = load }
             task.resume()
+            watch(task, since: .now())
         }
+    }
+
+    /// Ends a load that takes too long for the number of bytes that it has received.
+    private func watch(_ task: URLSessionTask, since start: DispatchTime) {
+        let now = DispatchTime.now()
+        let seconds = Double(now.uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
+        let left: Double? = lock.withLock {
+            guard let received = loads[task.taskIdentifier]?.received else { return nil }
+            let left = shortestTime + Double(received / Self.lowestRate) - seconds
+            if left <= 0 {
+                loads[task.taskIdentifier]?.problem = ToolError(
+                    "its server is too slow: \(counted(received, "byte")) in \(Int(seconds)) seconds"
+                )
+            }
+            return left
+        }
+        guard let left else { return }
+        if left <= 0 { return end(task) }
+        DispatchQueue.global().asyncAfter(deadline: now + left) { [weak self] in self?.watch(task, since: start) }
+    }
+
+    /// Ends a load whose further bytes are not needed.
+    ///
+    /// Foundation on Linux cancels a task only when a transfer pauses, so the load does not wait for that.
+    private func end(_ task: URLSessionTask) {
+        finish(task, nil)
+        // On Linux, this call waits while Foundation waits in ``DelegateQueue``.
+        DispatchQueue.global().async { task.cancel() }
+    }
+
+    private func finish(_ task: URLSessionTask, _ error: (any Error)?) {
+        guard let load = lock.withLock({ loads.removeValue(forKey: task.taskIdentifier) }) else { return }
+        try? load.handle?.close()
+        load.continuation.resume(with: Result { try Self.answer(load, error) })
     }
 }
 
@@ -172,7 +218,8 @@ extension Fetcher: URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let goesOn = lock.withLock {
-            guard var load = loads[dataTask.taskIdentifier] else { return false }
+            // The load may have ended without its task.
+            guard var load = loads[dataTask.taskIdentifier] else { return true }
             let start = load.received
             load.received += data.count
             bytes += data.count
@@ -188,14 +235,12 @@ extension Fetcher: URLSessionDataDelegate {
             loads[dataTask.taskIdentifier] = load
             return load.problem == nil && !load.isDecided
         }
-        if !goesOn { dataTask.cancel() }
+        if !goesOn { end(dataTask) }
         whenReceived(lock.withLock { bytes })
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        guard let load = lock.withLock({ loads.removeValue(forKey: task.taskIdentifier) }) else { return }
-        try? load.handle?.close()
-        load.continuation.resume(with: Result { try Self.answer(load, error) })
+        finish(task, error)
     }
 
     private static func answer(_ load: PendingLoad, _ error: (any Error)?) throws -> FetchedResponse {
@@ -227,6 +272,21 @@ extension Fetcher: URLSessionDataDelegate {
 
     private static func tooLarge(_ limit: Int) -> ToolError { ToolError("it has more than \(ByteCount(limit))") }
 
+    /// The problems of a body that libcurl cannot decode, each with words from libcurl's message.
+    ///
+    /// On Linux, Foundation lets libcurl decode each body, and has no error code for these problems. Browsers take a
+    /// body as it is if they do not know its coding (Fetch Standard, "handle content codings").
+    private static let bodyProblems = [
+        ("unrecognized content encoding", unknownCoding), ("content encodings", unknownCoding),
+        ("content unencoding", damaged), ("bad http content", damaged), ("failed writing received data", damaged),
+        ("chunked-encod", "the connection was lost, because the chunks of its body are broken"),
+        ("transfer closed", "the connection was lost before its body was complete"),
+    ]
+    private static let unknownCoding =
+        "its server names a Content-Encoding that only a browser accepts; load it with substitute capture, or correct "
+        + "the server"
+    private static let damaged = "its body is damaged: it is not in its Content-Encoding"
+
     /// Returns the reason why a load failed, as a clause.
     ///
     /// Foundation's messages are not the same on all systems, and for some errors there is no message.
@@ -234,6 +294,8 @@ extension Fetcher: URLSessionDataDelegate {
         let lost =
             count > 0 ? "the connection was lost after \(counted(count, "byte"))" : "the server closed the connection"
         guard let error = error as? URLError else { return error?.localizedDescription ?? lost }
+        let message = error.localizedDescription.lowercased()
+        if let (_, reason) = bodyProblems.first(where: { message.contains($0.0) }) { return reason }
         return switch error.code {
         case .cannotFindHost, .dnsLookupFailed: "its server was not found"
         case .cannotConnectToHost, .notConnectedToInternet: "its server cannot be reached"

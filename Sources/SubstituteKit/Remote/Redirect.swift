@@ -39,6 +39,18 @@ enum Redirect {
         return plain(target)
     }
 
+    /// Refuses a redirect into a private network, unless the user has named a URL in a private network.
+    ///
+    /// Otherwise a public server could let the tool read pages of the user's own network.
+    static func check(_ target: URL, after first: URL) throws(ToolError) {
+        guard PrivateNetwork.contains(first) || !PrivateNetwork.contains(target) else {
+            throw ToolError(
+                "it is redirected to \(quoted(target.absoluteString)), which lies in a private network; name that URL if "
+                    + "it is the right one"
+            )
+        }
+    }
+
     /// Returns a URL with a lowercase scheme and without user info.
     ///
     /// Foundation on Linux does not recognise a scheme in capitals. It also sends the user name and password of a URL

@@ -1,0 +1,147 @@
+// iOS, tvOS, watchOS and visionOS cannot start processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems, URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import SubstituteCheckKit
+@testable import SubstituteKit
+
+@Suite("substitute add and hostile servers", .serialized)
+struct HostileServerTests {
+    private let site: RemoteSite
+
+    init() throws { site = try RemoteSite() }
+
+    /// Answers `/a.css` with a body that is sent in a coding or in chunks.
+    private func set(_ field: String, _ value: String, _ body: Data) {
+        let headers = ["Content-Type": "text/css", field: value]
+        let transfer: LoopbackServer.Transfer = field == "Transfer-Encoding" ? .closing(after: body.count) : .whole
+        site.set("/a.css", LoopbackServer.Response(headers: headers, body: body, transfer: transfer))
+    }
+
+    // Foundation decodes bodies itself on Apple's systems, and describes its problems in other words.
+    @Test(
+        "A body that cannot be decoded is described in a sentence",
+        .enabled(if: Platform.isLinux),
+        arguments: [
+            ("Content-Encoding", "utf-8", "a { }", "names a Content-Encoding that only a browser accepts"),
+            ("Content-Encoding", "gzip, aws-chunked", "a { }", "load it with substitute capture"),
+            ("Content-Encoding", "br", "zzzzzzzzz { }", "it is not in its Content-Encoding"),
+            ("Content-Encoding", "zstd", "a { }", "it is not in its Content-Encoding"),
+            ("Content-Encoding", "gzip,gzip,gzip,gzip,gzip,gzip", "a { }", "load it with substitute capture"),
+            ("Content-Encoding", "compress", "a { }", "load it with substitute capture"),
+            ("Content-Encoding", "gzip", "a { }", "it is not in its Content-Encoding"),
+            ("Content-Encoding", "deflate", "a { }", "it is not in its Content-Encoding"),
+            ("Transfer-Encoding", "chunked", "zz\r\na { }\r\n0\r\n\r\n", "the chunks of its body are broken"),
+            ("Transfer-Encoding", "chunked", "-5\r\na { }\r\n0\r\n\r\n", "the chunks of its body are broken"),
+            ("Transfer-Encoding", "chunked", "0x5\r\na { }\r\n0\r\n\r\n", "the chunks of its body are broken"),
+            ("Transfer-Encoding", "chunked", "fffffffffffffffffff\r\na { }\r\n", "the chunks of its body are broken"),
+            ("Transfer-Encoding", "chunked", "5\r\na { }\r\nzz\r\n\r\n", "the chunks of its body are broken"),
+            ("Transfer-Encoding", "chunked", "5\r\na { }b\r\n0\r\n\r\n", "the connection was lost"),
+            ("Transfer-Encoding", "chunked", "9\r\na { }\r\n0\r\n\r\n", "the connection was lost"),
+            ("Transfer-Encoding", "chunked", "5\r\na { }\r\n0\r\n", "the connection was lost"),
+            ("Transfer-Encoding", "chunked", "a { }", "the connection was lost"),
+            ("Transfer-Encoding", "chunked", "5\r\n", "the connection was lost"),
+            ("Transfer-Encoding", "chunked", "", "the connection was lost"),
+        ]
+    )
+    func undecodable(field: String, value: String, body: String, message: String) async throws {
+        set(field, value, Data(body.utf8))
+        let before = site.listing
+        let result = try await site.run("add", "\(site.url)/a.css")
+        #expect(result.status == 1 && result.errors.contains(message), "\(result.errors)")
+        #expect(result.errors.range(of: "curl|outstanding|hexadecimal|unencod", options: .regularExpression) == nil)
+        #expect(site.listing == before)
+    }
+
+    @Test("A body that grows without end when it is decompressed is cut at the limit, and fills no memory")
+    func bomb() async throws {
+        set("Content-Encoding", "gzip", Self.compressedZeros(1_500_000_000))
+        let manifest = site.folder.url.appendingPathComponent("manifest.json").path
+        for words in ["add --max-size 1MB '\(manifest)' '\(site.url)/a.css'", "outdated '\(manifest)'"] {
+            // Foundation would need more than 1 GB to queue the pieces of the body.
+            let command = "ulimit -d 500000; exec '\(Tool.url.path)' \(words)"
+            let result = try await Program.run("/bin/sh", ["-c", command])
+            let isAdded = words.hasPrefix("add")
+            #expect(result.status == 1, "\(result)")
+            #expect(isAdded ? result.errors.contains("it has more than 1.0 MB") : result.output.contains("differs"))
+            try site.folder.write("{ \"\(site.url)/a.css\": \"a.css\" }", to: "manifest.json")
+            try site.folder.write(String(repeating: "\0", count: 1_500_000), to: "a.css")
+        }
+    }
+
+    /// Returns gzip data (RFC 1952) that is decompressed to `count` zeros, without its end.
+    private static func compressedZeros(_ count: Int) -> Data {
+        // RFC 1951 §3.2.6: a block with fixed codes, a literal 0, and copies of the 258 bytes before.
+        var bits: [UInt8] = [1, 1, 0] + [0, 0, 1, 1, 0, 0, 0, 0]
+        let copy: [UInt8] = [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]
+        // Eight copies are 13 whole bytes.
+        for _ in 0..<16 { bits += copy }
+        let bytes = stride(from: 0, to: bits.count - 7, by: 8).map { start in
+            (0..<8).reduce(UInt8(0)) { $0 | bits[start + $1] << $1 }
+        }
+        var data = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]) + bytes.prefix(2)
+        for _ in 0..<count / (8 * 258) { data.append(contentsOf: bytes[2..<15]) }
+        return data
+    }
+
+    @Test("A load that is too slow for its size ends, although its server is never silent for long")
+    func slow() async throws {
+        site.setEndless("/a.css")
+        let configuration: @Sendable () -> URLSessionConfiguration = { .ephemeral }
+        let fetcher = Fetcher(Network(configuration: configuration, showProgress: nil), shortestTime: 1)
+        defer { fetcher.finish() }
+        let url = try #require(URL(string: "\(site.url)/a.css"))
+        let error = try await #require(throws: ToolError.self) {
+            _ = try await fetcher.load(url, .write(site.folder.url.appendingPathComponent("a.css")))
+        }
+        #expect(error.message.hasPrefix("its server is too slow: "), "\(error.message)")
+        #expect(error.message.hasSuffix(" bytes in 1 seconds"), "\(error.message)")
+    }
+
+    @Test(
+        "Addresses of private networks are recognised in every spelling",
+        arguments: [
+            ("127.0.0.1", true), ("127.1", true), ("2130706433", true), ("0x7f.1", true), ("0177.0.0.1", true),
+            ("127.0.0.1.", true), ("10.1.2.3", true), ("172.16.0.1", true), ("172.31.255.255", true),
+            ("192.168.0.1", true), ("169.254.169.254", true), ("100.64.0.1", true), ("0.0.0.0", true),
+            ("255.255.255.255", true), ("224.0.0.1", true), ("[::1]", true), ("[::]", true), ("[fe80::1]", true),
+            ("[fe80::1%25eth0]", true), ("[fd00::1]", true), ("[::ffff:10.0.0.1]", true), ("[64:ff9b::7f00:1]", true),
+            ("[2002:7f00:1::]", true), ("localhost", true), ("LocalHost.", true), ("a.localhost", true),
+            ("printer.local", true), ("router.home.arpa", true), ("metadata.google.internal", true),
+            ("intranet", true),
+            ("8.8.8.8", false), ("172.15.0.1", false), ("172.32.0.1", false), ("100.128.0.1", false),
+            ("192.167.0.1", false), ("[2606:4700::1111]", false), ("[::ffff:8.8.8.8]", false),
+            ("example.com", false), ("localhost.example.com", false), ("10.example.com", false), ("local.org", false),
+        ]
+    )
+    func privateNetwork(host: String, isPrivate: Bool) throws {
+        #expect(PrivateNetwork.contains(try #require(URL(string: "http://\(host):8080/a"))) == isPrivate)
+    }
+
+    @Test("A redirect from a public server to a private address is not followed")
+    func redirected() async throws {
+        site.set("/a.css", LoopbackServer.Response(status: 302, headers: ["Location": "/b.css"]))
+        site.set("/b.css", "b", type: "text/css")
+        let server = try #require(site.server)
+        let configuration: @Sendable () -> URLSessionConfiguration = { .ephemeral }
+        let fetcher = Fetcher(Network(configuration: configuration, showProgress: nil))
+        defer { fetcher.finish() }
+        let own = try #require(URL(string: "\(server.url.absoluteString)/a.css"))
+        #expect(try await fetcher.load(own, .head).url.path == "/b.css")
+        let target = try #require(URL(string: "http://10.0.0.1/"))
+        let source = try #require(URL(string: "https://example.com/a"))
+        let error = try #require(throws: ToolError.self) { try Redirect.check(target, after: source) }
+        #expect(error.message.contains("\"http://10.0.0.1/\", which lies in a private network"), "\(error.message)")
+        try Redirect.check(source, after: source)
+        try Redirect.check(target, after: target)
+    }
+}
+#endif
