@@ -1,5 +1,5 @@
 import Foundation
-package import LocalSubstitutionCache
+import LocalSubstitutionCache
 
 /// A check of a manifest's files; it finds content that no browser can use.
 ///
@@ -77,45 +77,6 @@ package struct ContentCheck {
 }
 
 extension ContentCheck {
-    /// Returns a clause that says why a server's bytes do not fit a file name or media type; nil if they fit.
-    ///
-    /// Commands such as `add` and `capture` call this function before they save a server's response as a file.
-    ///
-    /// If the extension of `path` is that of a format such as PNG, the bytes must be allowed for the extension. The
-    /// bytes must also be allowed for `type`, the server's media type. So a web page that a server sends instead of an
-    /// image is refused, whatever type the server gives the page. `head` is the first ``FileFormat/headLength`` bytes,
-    /// or all bytes if there are fewer.
-    package static func refusal(of head: [UInt8], named path: String, _ type: MediaType?) -> String? {
-        let meant = MediaType(fileName: path)
-        let isTelling = meant.map { FileFormat.expected(of: $0) != nil } ?? false
-        return [isTelling ? meant : nil, type ?? meant].compactMap(\.self).lazy.compactMap { refusal(of: head, as: $0) }
-            .first
-    }
-
-    /// Returns a clause that says why a server's bytes do not fit a media type; nil if there is no objection.
-    ///
-    /// A Git LFS pointer fits no type. Some types have a known format, such as `image/png`. For these types, this
-    /// function usually refuses a web page, text of no known format, and gzip. All other content is allowed: servers
-    /// often send one image format under the type of another, and browsers show the image. For types of text that have
-    /// no known format, binary content is refused, unless it begins with the byte-order mark of UTF-16. For JSON, CSS
-    /// and JavaScript, a web page is refused, too.
-    package static func refusal(of head: [UInt8], as type: MediaType) -> String? {
-        let format = FileFormat(head: head)
-        if format == .lfsPointer { return "it is a Git LFS pointer" }
-        guard let expected = FileFormat.expected(of: type) else {
-            let isCode = type.isJSON || type.essence == "text/css" || type.isJavaScript
-            if format == .html, isCode { return "it is a web page, not \(type.essence)" }
-            let isWide = head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF])
-            guard type.isText, !isWide, FileFormat.isBinary(head) else { return nil }
-            return format == .gzip ? "it is still compressed" : "it is not text"
-        }
-        if let format, format != .html, format != .gzip || expected.contains(.gzip) { return nil }
-        if format == .html { return "it is a web page, not \(type.essence)" }
-        if format == .gzip { return "it is still compressed" }
-        if FileFormat.isBinary(head) || isUnclear(head, among: expected) { return nil }
-        return head.isEmpty ? nil : "it is text, not \(type.essence)"
-    }
-
     /// True if a file may have an expected format, although its first bytes are not those of the format.
     ///
     /// An MP3 may begin with padding. A ZIP archive may begin with a program that unpacks the archive. A PDF may begin

@@ -18,14 +18,12 @@ extension ContentRules {
 
     /// Checks a file whose type has no known formats.
     ///
-    /// Finds a binary file of a text type, text in no known encoding, and an HTML page whose type is not HTML, XML or
-    /// Markdown.
+    /// Finds a binary file of a text type, text in no known encoding, and a page of another type.
     private static func textProblem(_ file: FileSample) -> ContentProblem? {
         let type = file.type
         if let format = file.format {
-            let isPage = format == .html && !type.isXML && !type.isHTML && type.essence != "text/markdown"
             let isBinary = type.isText && FileFormat.isBinary(file.head)
-            return isPage || isBinary ? problem(format, [], file) : nil
+            return file.isStrayPage || isBinary ? problem(format, [], file) : nil
         }
         guard type.takesCharset, EncodingGuess(Data(file.head)) == nil else { return nil }
         return ContentProblem(
@@ -41,11 +39,11 @@ extension ContentRules {
         _ expected: Set<FileFormat>,
         _ file: FileSample
     ) -> ContentProblem {
-        let (path, essence) = (file.substitution.file, file.type.essence)
+        let (path, essence) = (file.path, file.type.essence)
         // The entry's "type" is wrong, not the file. The field can be removed if the file's extension gives the right
         // type.
         if let type = format.fileExtension.flatMap({ MediaType(fileName: "x.\($0)") }),
-            file.substitution.entry.type != nil
+            file.substitution?.entry.type != nil
         {
             let isNamedRight = MediaType(fileName: path).flatMap(FileFormat.expected)?.contains(format) ?? false
             let remedy = isNamedRight ? "remove \"type\", or write" : "write"

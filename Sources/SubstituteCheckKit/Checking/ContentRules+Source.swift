@@ -43,10 +43,10 @@ extension ContentRules {
 
     /// Returns the only line of a file if it is a path with the file's own extension; nil otherwise.
     private static func path(in file: FileSample) -> String? {
-        guard file.substitution.size < 500 else { return nil }
+        guard file.size < 500 else { return nil }
         let line = file.beginning.trimmingCharacters(in: .whitespacesAndNewlines)
         guard let match = line.wholeMatch(of: relativePath),
-            file.substitution.file.lowercased().hasSuffix(".\(match.3.lowercased())")
+            file.path.lowercased().hasSuffix(".\(match.3.lowercased())")
         else { return nil }
         return line
     }
@@ -68,7 +68,7 @@ extension ContentRules {
             return "is JavaScript, but is sent as \(file.type.essence); \(remedy)"
         }
         guard let expected = file.expected, file.format == nil, file.beginning.first == "{",
-            file.head.count == file.substitution.size, JSONProblem(in: Data(file.head)) == nil
+            file.head.count == file.size, JSONProblem(in: Data(file.head)) == nil
         else { return nil }
         let names = FileFormat.allCases.filter(expected.contains).map(\.article).joined(separator: " or ")
         return "is JSON, as a service sends it, not \(names); download the file itself"

@@ -15,13 +15,14 @@ struct ContentProblem {
 typealias ContentRule = @Sendable (FileSample) -> ContentProblem?
 
 /// The rules for the content of files.
-enum ContentRules {
+package enum ContentRules {
     /// All rules, in the order in which they are checked.
     ///
     /// Only the first mistake is reported, because further mistakes may be its consequences.
     private static let all: [ContentRule] = [
-        isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, isItself, hasFormatOfType, isNoMarkup,
-        isJoined, isJSON, beginsWithDeclaration, isInItsEncoding, isXML, declaresLinks, isBuilt, isForBrowsers,
+        isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, isItself, hasFormatOfType, isNoData,
+        isNoMarkup, isJoined, isJSON, beginsWithDeclaration, isInItsEncoding, isXML, declaresLinks, isBuilt,
+        isForBrowsers,
         isForEveryComputer, isIndex, isWhole, isWholeFont, isSmallPicture,
     ]
 
@@ -34,7 +35,7 @@ enum ContentRules {
     // MARK: - Files that are something else
 
     private static func isFilled(_ file: FileSample) -> ContentProblem? {
-        guard file.substitution.size == 0 else { return nil }
+        guard file.size == 0 else { return nil }
         let remedy = file.expected == nil ? "if that is intended, write a line break into it" : "export it again"
         return ContentProblem(kind: "empty", sentence: "\(file.subject) is empty; \(remedy)")
     }
@@ -66,6 +67,15 @@ enum ContentRules {
 
     private static func isNotDisguised(_ file: FileSample) -> ContentProblem? {
         Disguise.problem(of: file).map { ContentProblem(kind: $0, sentence: "\(file.subject) \($0)") }
+    }
+
+    /// Finds stylesheets that are a JSON object, such as a service's answer.
+    private static func isNoData(_ file: FileSample) -> ContentProblem? {
+        guard file.type.essence == "text/css", file.isJSONObject else { return nil }
+        return ContentProblem(
+            kind: "data",
+            sentence: "\(file.subject) is JSON, but is sent as \(file.type.essence); put the right file in its place"
+        )
     }
 
     /// Finds stylesheets and scripts that begin with a tag; for browsers, this tag is a syntax error.
@@ -110,9 +120,9 @@ enum ContentRules {
                     + "a comma after each but the last, and ] at the end"
             )
         }
-        let place = "\(visible(file.substitution.file)):\(problem.line):\(problem.column)"
+        let place = "\(visible(file.path)):\(problem.line):\(problem.column)"
         return ContentProblem(
-            kind: "json \(file.substitution.file)",
+            kind: "json \(file.path)",
             sentence: "\(file.subject) cannot be read as JSON: \(place): \(problem.message)"
         )
     }
@@ -128,7 +138,7 @@ enum ContentRules {
         guard file.type.isXML, let text = file.text, let problem = XMLCheck.problem(in: text, isSVG: isSVG)
         else { return nil }
         return ContentProblem(
-            kind: "xml \(file.substitution.file)",
+            kind: "xml \(file.path)",
             sentence: "\(file.subject) cannot be read as \(isSVG ? "SVG" : "XML"): \(problem)"
         )
     }
@@ -166,12 +176,12 @@ enum ContentRules {
     ///
     /// Only `index.html` answers for the folder's URL.
     private static func isIndex(_ file: FileSample) -> ContentProblem? {
-        let path = file.substitution.file
+        let path = file.path
         let name = path.split(separator: "/").last.map(String.init) ?? ""
-        guard file.substitution.namedFile.hasSuffix("/"), name != "index.html",
+        guard let substitution = file.substitution, substitution.namedFile.hasSuffix("/"), name != "index.html",
             ["index.htm", "index.html"].contains(name.lowercased()),
             let names = try? FileManager.default.contentsOfDirectory(
-                atPath: String(file.substitution.realPath.dropLast(name.count))
+                atPath: String(substitution.realPath.dropLast(name.count))
             ), !names.contains("index.html")
         else { return nil }
         return ContentProblem(
@@ -190,15 +200,18 @@ enum ContentRules {
         return ContentProblem(kind: "cut", sentence: sentence)
     }
 
-    /// Finds a font that is shorter than the length in its header.
+    /// True for a font that is shorter than the length in its header.
     ///
     /// The length follows the fields `signature` and `flavor`.
     ///
     /// See WOFF 1.0 §3 and WOFF 2.0 §4.1.
+    static func isCutFont(_ file: FileSample) -> Bool {
+        (file.format == .woff || file.format == .woff2) && file.head.count >= 12
+            && file.head[8..<12].reduce(0, { $0 << 8 | Int($1) }) > file.size
+    }
+
     private static func isWholeFont(_ file: FileSample) -> ContentProblem? {
-        guard file.format == .woff || file.format == .woff2, file.head.count >= 12,
-            file.head[8..<12].reduce(0, { $0 << 8 | Int($1) }) > file.substitution.size
-        else { return nil }
+        guard isCutFont(file) else { return nil }
         let sentence =
             "\(file.subject) ends too early, so browsers reject the font; download or export it again"
         return ContentProblem(kind: "cut font", sentence: sentence)
@@ -211,8 +224,8 @@ enum ContentRules {
     private static let pictureSize = 5_000 * 1024
 
     private static func isSmallPicture(_ file: FileSample) -> ContentProblem? {
-        guard file.type.essence.hasPrefix("image/"), file.substitution.size > pictureSize else { return nil }
-        let size = ByteCount(file.substitution.size)
+        guard file.type.essence.hasPrefix("image/"), file.size > pictureSize else { return nil }
+        let size = ByteCount(file.size)
         return ContentProblem(
             kind: "large picture",
             sentence:

@@ -5,8 +5,8 @@ import LocalSubstitutionCache
 enum CutPicture {
     /// True for a PNG, a JPEG or a WebP whose end is missing.
     static func isCut(_ file: FileSample) -> Bool {
-        let size = file.substitution.size
-        guard size <= FileSample.textSize, let bytes = file.substitution.bytes(upTo: size) else { return false }
+        let size = file.size
+        guard size <= FileSample.textSize, let bytes = file.bytes(upTo: size) else { return false }
         func has(_ end: [UInt8], behind start: [UInt8]) -> Bool? {
             bytes.range(of: Data(start)).map { bytes.range(of: Data(end), in: $0.upperBound..<bytes.endIndex) != nil }
         }

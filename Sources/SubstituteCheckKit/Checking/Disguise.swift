@@ -12,11 +12,15 @@ enum Disguise {
         if let known = beginnings.first(where: { $0.applies(file) && file.beginning.hasPrefix($0.start) }) {
             return known.predicate
         }
-        let type = file.type.canonical.essence
-        guard let (_, start) = required.first(where: { $0.type == type }), !file.beginning.hasPrefix(start) else {
-            return nil
+        return missingStart(of: file).map { start in
+            "does not begin with \(quoted(start)), as \(file.type.canonical.essence) must; export it again"
         }
-        return "does not begin with \(quoted(start)), as \(type) must; export it again"
+    }
+
+    /// Returns the text with which a file of this type must begin, if it does not; nil for all other files.
+    static func missingStart(of file: FileSample) -> String? {
+        let type = file.type.canonical.essence
+        return required.first { $0.type == type && !file.beginning.hasPrefix($0.start) }?.start
     }
 
     private struct Beginning {

@@ -22,10 +22,8 @@ struct ErrorMessage {
     nonisolated(unsafe) private static let storageErrorStart = /(<\?xml[^>]*\?>\s*)?<Error>\s*<Code>([A-Za-z]+)<\/Code>/
 
     /// Returns a message that is the only line of a file, such as `404: Not Found`.
-    ///
-    /// Only stylesheets, scripts and files of types with a known format, such as images, are examined.
     private static func sentence(_ file: FileSample) -> String? {
-        guard file.isCode || file.expected != nil, file.substitution.size < 200 else { return nil }
+        guard file.size < 200 else { return nil }
         let line = file.beginning.trimmingCharacters(in: .whitespacesAndNewlines)
         return line.contains("\n") ? nil : line.wholeMatch(of: knownSentence).map { _ in line }
     }
@@ -36,13 +34,57 @@ struct ErrorMessage {
 
     /// Returns the beginning of an error that a server sent as JSON, such as `{"message":"Not Found"}`.
     ///
-    /// Only stylesheets, scripts and files of types with a known format, such as images, are examined.
+    /// In a file of any other type than a stylesheet, a script or a known format, such an object may be data, so its
+    /// members have to say that something failed.
     private static func json(_ file: FileSample) -> String? {
-        guard file.isCode || file.expected != nil, file.substitution.size < 2000,
-            file.beginning.prefixMatch(of: messageStart) != nil
+        guard file.size < 2000, !file.type.isHTML,
+            (file.isCode || file.expected != nil) && file.beginning.prefixMatch(of: messageStart) != nil
+                || saysFailure(file)
         else { return nil }
         return String(file.beginning.prefix(60)).split(whereSeparator: \.isNewline).joined(separator: " ")
     }
+
+    /// The names of members with which services describe a failure.
+    ///
+    /// Among them are those of RFC 9457 §3.1 (problem details) and RFC 6749 §5.2 (OAuth).
+    private static let failureNames: Set = [
+        "error", "errors", "errordescription", "erroruri", "errorcode", "message", "msg", "detail", "details", "title",
+        "type", "status", "statuscode", "statustext", "code", "success", "ok", "path", "timestamp", "instance", "hint",
+        "documentationurl", "requestid", "traceid", "correlationid", "cause", "reason", "data", "result",
+    ]
+
+    /// True for a JSON object that has only members of failures, and says that something failed.
+    private static func saysFailure(_ file: FileSample) -> Bool {
+        guard file.beginning.first == "{", let data = file.bytes(upTo: file.size),
+            let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+        else { return false }
+        var members: [String: Any] = [:]
+        for (name, value) in object where !(value is NSNull) { members[name.lowercased().filter(\.isLetter)] = value }
+        guard failureNames.isSuperset(of: members.keys), members["data"] == nil, members["result"] == nil else {
+            return false
+        }
+        let isError = ["error", "errors", "errordescription"].contains { name in
+            switch members[name] {
+            case let text as String: !text.isEmpty
+            case let list as [Any]: !list.isEmpty
+            case let object as [String: Any]: !object.isEmpty
+            case let number as NSNumber: number.boolValue
+            default: false
+            }
+        }
+        let hasStatus = ["status", "statuscode", "code"].contains { name in
+            (members[name] as? NSNumber).map { 400..<600 ~= $0.intValue } ?? false
+        }
+        let isFailed = ["success", "ok"].contains { (members[$0] as? NSNumber)?.boolValue == false }
+        let isRefusal = ["message", "msg", "detail", "title", "reason"].contains { name in
+            (members[name] as? String)?.firstMatch(of: refusal) != nil
+        }
+        return isError || hasStatus || isFailed || isRefusal
+    }
+
+    nonisolated(unsafe) private static let refusal =
+        /\b(not found|unauthori[sz]ed|unauthenticated|forbidden|denied|authenticat\w*|credentials?|sign in|log ?in|expired|bad gateway|unavailable|internal server error)\b/
+        .ignoresCase()
 
     nonisolated(unsafe) private static let messageStart =
         /\{\s*"(message|error|errors|status|statusCode|code|detail|success)"\s*:/

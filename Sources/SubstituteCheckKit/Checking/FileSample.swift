@@ -1,15 +1,23 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// A file of the manifest, with the part of its content that the rules examine.
+/// A file, with the part of its content that the rules examine.
 struct FileSample {
-    let substitution: Substitution
+    /// The substitution of a file that a manifest names; nil for a body that a server has sent.
+    let substitution: Substitution?
+    /// The path below the manifest's folder.
+    let path: String
+    /// The type under which browsers get the file.
+    let type: MediaType
+    /// The size in bytes.
+    let size: Int
     /// The first bytes.
     let head: [UInt8]
     /// The format that the first bytes show; nil for most texts, and for an unknown format.
     let format: FileFormat?
     /// The whole content of a text; nil for all other files, and for texts larger than ``textSize``.
     let text: Data?
+    private let contents: Data?
 
     /// The size above which a text is not read whole, in bytes.
     static let textSize = 5_000_000
@@ -17,17 +25,29 @@ struct FileSample {
     /// Reads the file; nil if that fails.
     init?(_ substitution: Substitution) {
         guard let head = substitution.bytes(upTo: FileFormat.headLength) else { return nil }
-        self.substitution = substitution
+        (self.substitution, path, type, size) =
+            (substitution, substitution.file, substitution.mediaType, substitution.size)
         self.head = Array(head)
         format = FileFormat(head: self.head)
         let isRead = substitution.mediaType.isText && substitution.size <= Self.textSize
         text = isRead ? substitution.bytes(upTo: Self.textSize) : nil
+        contents = nil
     }
 
-    var type: MediaType { substitution.mediaType }
+    /// Creates the sample of a body that a server has sent.
+    init(_ body: Data, named path: String, as type: MediaType) {
+        (substitution, self.path, self.type, size) = (nil, path, type, body.count)
+        head = Array(body.prefix(FileFormat.headLength))
+        format = FileFormat(head: head)
+        text = type.isText && body.count <= Self.textSize ? body : nil
+        contents = body
+    }
+
+    /// Returns the first `count` bytes; nil if the file cannot be read.
+    func bytes(upTo count: Int) -> Data? { contents?.prefix(count) ?? substitution?.bytes(upTo: count) }
 
     /// The file's name in quotation marks.
-    var subject: String { quoted(substitution.file) }
+    var subject: String { quoted(path) }
 
     /// The formats that the type allows; nil if none are known.
     var expected: Set<FileFormat>? { FileFormat.expected(of: type) }
@@ -39,4 +59,20 @@ struct FileSample {
     var beginning: Substring {
         String(decoding: head, as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
     }
+
+    /// True for a web page whose type is neither HTML nor Markdown, which may hold HTML.
+    ///
+    /// XML may be a page if its root element is XHTML.
+    var isStrayPage: Bool {
+        guard format == .html, !type.isHTML, type.essence != "text/markdown" else { return false }
+        return !type.isXML || !beginning.contains("xmlns=\"http://www.w3.org/1999/xhtml\"")
+    }
+
+    /// True for a text that is one JSON object, with at least one member.
+    var isJSONObject: Bool {
+        guard beginning.first == "{", beginning.prefixMatch(of: Self.objectStart) != nil, let text else { return false }
+        return (try? JSONSerialization.jsonObject(with: text)) is [String: Any]
+    }
+
+    nonisolated(unsafe) private static let objectStart = /\{\s*"/
 }

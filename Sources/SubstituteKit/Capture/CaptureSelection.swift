@@ -106,9 +106,8 @@ struct CaptureSelection {
         }
         if filter.incomplete.contains(url) { throw ToolError("the connection was lost before it was complete") }
         let bytes = try exchange.bytes
-        let name = FileNames.path(for: key, exchange.typeOfBytes)
-        let head = Array(bytes.prefix(FileFormat.headLength))
-        if let reason = ContentCheck.refusal(of: head, named: name, exchange.typeOfBytes) { throw ToolError(reason) }
+        let body = IncomingBody(key: key, bytes: bytes, sent: exchange.typeOfBytes, isDecoded: exchange.isDecoded)
+        try body.accepted()
         if let limit = filter.limit, bytes.count > limit {
             throw ToolError("it has \(ByteCount(bytes.count)), more than --max-size")
         }

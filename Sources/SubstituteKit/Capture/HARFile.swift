@@ -44,6 +44,9 @@ struct HARFile {
         case missing
         case text(JSONString)
         case base64(JSONString)
+        case empty
+        /// A file beside the recording.
+        case attached(AttachedBody)
         case unknown(encoding: String)
     }
 
@@ -55,8 +58,15 @@ struct HARFile {
 
     /// Reads a recording, one exchange after the other; bodies stay in `data` and are not decoded.
     ///
+    /// - Parameters:
+    ///   - data: The recording.
+    ///   - name: The recording's name in messages.
+    ///   - folder: The folder of the recording, in which a recording program may have stored bodies; nil if unknown.
     /// - Throws: ``ToolError`` if `data` is not a recording.
-    init(_ data: Data, name: String) throws(ToolError) {
+    init(_ data: Data, name: String, in folder: URL? = nil) throws(ToolError) {
+        if data.starts(with: "PK\u{3}\u{4}".utf8) {
+            throw ToolError("\(quoted(name)) is a ZIP archive; unpack it, and name the recording (.har) that it holds")
+        }
         let text = Self.text(in: data)
         guard let root = TrimmedJSON(text, without: ["log", "entries"], for: "[]") else {
             throw Self.error(data, name)
@@ -73,7 +83,9 @@ struct HARFile {
         var exchanges: [Exchange] = []
         exchanges.reserveCapacity(places.count)
         for place in places {
-            guard let exchange = Self.withoutTraces({ Exchange(list[place]) }) else { throw Self.error(data, name) }
+            guard let exchange = Self.withoutTraces({ Exchange(list[place], in: folder) }) else {
+                throw Self.error(data, name)
+            }
             exchanges.append(exchange)
         }
         self.exchanges = exchanges
@@ -150,7 +162,7 @@ extension RecordedAnswer {
 
 extension HARFile.Exchange {
     /// Reads one entry, in which members may be missing; nil if it is not valid JSON.
-    fileprivate init?(_ text: Data) {
+    fileprivate init?(_ text: Data, in folder: URL?) {
         guard let json = TrimmedJSON(text, without: ["response", "content", "text"], for: "\"\"") else { return nil }
         let string = json.cut.map { JSONString(content: $0.dropFirst().dropLast()) }
         guard string?.isWellFormed != false else { return nil }
@@ -181,8 +193,14 @@ extension HARFile.Exchange {
             case "", "utf-8", "utf8": body = .text(string)
             default: body = .unknown(encoding: encoding)
             }
+        } else if let name = content["_file"] as? String {
+            body = .attached(AttachedBody(name: name, folder: folder))
         } else {
-            body = .missing
+            // Programs also state a size of 0 for a body that they have not recorded.
+            let isStated = string != nil || Self.number(response["bodySize"]) == 0
+            let length = sent["content-encoding"] == nil ? sent["content-length"].flatMap { Int($0) } ?? 0 : 0
+            let isEmpty = isStated && length == 0 && comment == nil && Self.number(content["size"]) == 0
+            body = isEmpty ? .empty : .missing
         }
     }
 
@@ -227,10 +245,16 @@ extension HARFile.Exchange {
                 throw ToolError(comment ?? "its body was not recorded; export the recording with content")
             case .unknown(let encoding):
                 throw ToolError("its body was recorded in an unknown encoding, \(quoted(encoding))")
+            case .empty: return Data()
+            case .attached(let attached):
+                let data = try attached.bytes
+                if let size, data.count < size { throw Self.shortage(data.count, of: size) }
+                return data
             case .text(let string):
                 guard let data = string.bytes else {
                     throw ToolError("its body was recorded with broken characters")
                 }
+                if let bytes = try bytes(recordedAs: data) { return bytes }
                 if let size, Self.isPart(data.count, of: size) { throw Self.shortage(data.count, of: size) }
                 return data
             case .base64(let string):
@@ -244,6 +268,23 @@ extension HARFile.Exchange {
                 return data
             }
         }
+    }
+
+    /// Returns the bytes of a binary body that was recorded as a text; nil for a body that is a text.
+    ///
+    /// Some programs write each byte as the character with the same number (ISO 8859-1). Others decode the bytes as
+    /// UTF-8, which replaces some of them by U+FFFD for good. A text that has as many characters as the body has bytes,
+    /// and more bytes in UTF-8, is of the first kind.
+    private func bytes(recordedAs text: Data) throws(ToolError) -> Data? {
+        let types = [type, MediaType(fileName: String(url.prefix { !"?#".contains($0) }))]
+        let isBinary = types.contains { $0?.isBinary == true }
+        let isUnknown = type?.isUnknown ?? true
+        guard isBinary || isUnknown, text.contains(where: { $0 >= 0x80 }) else { return nil }
+        let characters = String(decoding: text, as: UTF8.self).unicodeScalars
+        let bytes = Data(characters.lazy.compactMap { UInt8(exactly: $0.value) })
+        if bytes.count == size, size == characters.count { return bytes }
+        guard isBinary || characters.contains("\u{FFFD}") else { return nil }
+        throw ToolError("its bytes were recorded as text, which loses some of them")
     }
 
     /// Decodes base64, which may extend over several lines.
@@ -260,6 +301,12 @@ extension HARFile.Exchange {
     /// A complete text may have fewer bytes than the recording program counted. UTF-16 has two bytes for each letter,
     /// and a byte-order mark. gzip adds about twenty bytes to a text that it cannot make smaller.
     private static func isPart(_ count: Int, of size: Int) -> Bool { 2 * count + 32 < size }
+
+    /// True if ``bytes`` are a text that the recording program has decoded.
+    var isDecoded: Bool {
+        guard case .text = body, let type else { return false }
+        return !type.isBinary && !type.isUnknown
+    }
 
     /// The media type of ``bytes``; a body that was recorded as text is now UTF-8, whatever its original encoding.
     var typeOfBytes: MediaType? {

@@ -111,7 +111,6 @@ final class Recorder: Interceptor, @unchecked Sendable {
         }
         do {
             let text = try await body()
-            if text.isEmpty { return (nil, "it is empty") }
             let count = Base64.byteCount(of: text)
             if let length = held.plainLength, count < length {
                 return (nil, "only \(count) of its \(counted(length, "byte")) came")

@@ -158,7 +158,9 @@ private struct AddRun {
 
     private mutating func report(_ key: URLPattern, _ outcome: Addition.Outcome) -> Bool {
         switch outcome {
-        case .added(let file): lines.append("added    \(visible(key.spelling)) → \(visible(file))")
+        case .added(let file, let remarks):
+            lines.append("added    \(visible(key.spelling)) → \(visible(file))")
+            lines += remarks.map { "         \(visible($0))" }
         case .replaced(let file): lines.append("replaced \(visible(key.spelling)) → \(visible(file))")
         case .present(let line):
             lines.append("present  \(visible(key.spelling)), answered by line \(line); --replace loads it again")

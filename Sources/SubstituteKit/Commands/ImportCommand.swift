@@ -37,7 +37,9 @@ enum ImportCommand {
         let manifest = try ManifestLocation(console).find(
             arguments.operands.count == 2 ? arguments.operands.first : nil
         )
-        let capture = try HARFile(read(file, console), name: file == "-" ? "<stdin>" : file)
+        let isNamed = file != "-"
+        let folder = isNamed ? console.folder.url(file).deletingLastPathComponent() : nil
+        let capture = try HARFile(read(file, console), name: isNamed ? file : "<stdin>", in: folder)
         try run.importExchanges(of: capture, to: manifest)
         return 0
     }

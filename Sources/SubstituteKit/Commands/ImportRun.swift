@@ -47,7 +47,8 @@ struct ImportRun {
                     file: try staging.write(pick.exchange.bytes),
                     type: pick.exchange.typeOfBytes,
                     source: URL(fileURLWithPath: "/"),
-                    version: pick.exchange.version
+                    version: pick.exchange.version,
+                    isDecoded: pick.exchange.isDecoded
                 )
                 report.add(pick, addition.add(resource))
             }
@@ -106,15 +107,17 @@ private struct ImportReport {
 
     mutating func add(_ pick: CaptureSelection.SelectedExchange, _ outcome: Addition.Outcome) {
         switch outcome {
-        case .added(let file), .replaced(let file):
+        case .added(let file, let more):
+            let about = pick.remarks + more
             added.append(pick.count)
-            remarks += pick.remarks.map { (pick.key.spelling, $0) }
+            remarks += about.map { (pick.key.spelling, $0) }
             let size = ByteCount(pick.count).description
             table.append([
                 "take", Self.short(pick.key.spelling), visible(file), size,
-                visible(pick.remarks.joined(separator: "; ")),
+                visible(about.joined(separator: "; ")),
             ])
         case .present(let line): skip(pick.key.spelling, "the entry in line \(line) already answers it")
+        case .replaced: break
         case .refused(let reason): skip(pick.key.spelling, reason)
         }
     }

@@ -23,6 +23,8 @@ struct Resource {
     let source: URL
     /// The validators by which the server identifies this version.
     let version: RemoteVersion?
+    /// True if a recorder has decoded the text, so that it is UTF-8 now.
+    var isDecoded = false
 }
 
 /// Adds resources to a manifest and its folder: chooses a path for each file, and writes the entries.
@@ -38,8 +40,8 @@ struct Addition {
 
     /// The outcome of adding a resource.
     enum Outcome {
-        /// A new entry with a new file; holds the file's path.
-        case added(String)
+        /// A new entry with a new file; holds the file's path, and sentences about it for the user.
+        case added(String, [String] = [])
         /// An existing entry whose file has new bytes; holds the file's path.
         case replaced(String)
         /// An existing entry that answers the URL already, and is not changed; holds the entry's line.
@@ -115,9 +117,11 @@ struct Addition {
             guard replaces, case .present = known, let old = substitution(for: resource.key) else { return known }
             return replace(old, with: resource, as: path)
         }
-        let wanted = path ?? FileNames.path(for: resource.key, resource.type)
-        if let reason = ContentCheck.refusal(of: Self.head(of: resource.file), named: wanted, resource.type) {
-            return .refused(reason)
+        let body: IncomingBody.Accepted
+        do {
+            body = try IncomingBody(resource).accepted(as: path)
+        } catch {
+            return .refused(error.message)
         }
         let isSame = isSame(as: resource)
         let file: String
@@ -128,25 +132,28 @@ struct Addition {
             names.markTaken(path)
             file = path
         } else {
-            file = names.path(for: resource.key, resource.type, orExisting: isSame)
+            file = names.path(for: resource.key, body.type, orExisting: isSame)
         }
         let entry = ManifestText.Entry(
             key: resource.key,
             file: file,
-            type: Self.type(of: resource, as: file),
+            type: body.entryType(in: file),
             ignoresQuery: resource.ignoresQuery
         )
         added.append(entry)
         scheduleFile(resource, at: file)
-        return .added(file)
+        return .added(file, body.remarks)
     }
 
     /// Replaces the bytes of an entry's file.
     ///
     /// If `path` is not the path of this file, a new file is created at `path`, and the entry refers to the new file.
     mutating func replace(_ old: Substitution, with resource: Resource, as path: String? = nil) -> Outcome {
-        let head = Self.head(of: resource.file)
-        if let reason = ContentCheck.refusal(of: head, as: old.mediaType) { return .refused(reason) }
+        do {
+            try IncomingBody(resource).accepted(as: path ?? old.file)
+        } catch {
+            return .refused(error.message)
+        }
         guard let path, path != old.file else {
             scheduleFile(resource, at: realPath(of: old))
             return .replaced(old.file)
@@ -205,20 +212,5 @@ struct Addition {
         change.text = text.appending(added)
         if let data = try record.changed() { change.schedule(try staging.write(data), at: RemoteRecord.name) }
         try change.commit(in: staging)
-    }
-
-    // MARK: - Properties of a resource
-
-    private static func head(of file: URL) -> [UInt8] {
-        let handle = try? FileHandle(forReadingFrom: file)
-        return Array((try? handle?.read(upToCount: FileFormat.headLength)) ?? Data())
-    }
-
-    /// Returns the entry's `type` field; nil if the file's extension already implies the type.
-    private static func type(of resource: Resource, as file: String) -> String? {
-        guard let type = resource.type, type.isConcrete else { return nil }
-        let takesCharset = type.takesCharset || type.canonical.takesCharset
-        let isUTF8 = !takesCharset || ["utf-8", "utf8", "us-ascii", nil].contains(type.charset)
-        return MediaType(fileName: file)?.isSame(as: type) == true && isUTF8 ? nil : type.description
     }
 }

@@ -16,7 +16,7 @@ package enum EncodingGuess: Equatable {
     case other
 
     /// The number of bytes at the beginning of a file that are examined.
-    static let length = 256 * 1024
+    package static let length = 256 * 1024
 
     /// Guesses the encoding of a text; nil if the bytes are not text.
     ///
@@ -47,7 +47,7 @@ package enum EncodingGuess: Equatable {
     }
 
     /// The encoding's label in the WHATWG Encoding Standard (§4.2); nil if no message proposes this encoding.
-    var charset: String? {
+    package var charset: String? {
         switch self {
         case .shiftJIS: "shift_jis"
         case .western: "windows-1252"

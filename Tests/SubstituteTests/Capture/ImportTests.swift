@@ -360,7 +360,8 @@ struct ImportTests {
             ),
             ("https://h/v1.2", "text/css", "\"h/v1.2.css\""),
             ("https://h/a", "application/x-own", "{ \"file\": \"h/a\", \"type\": \"application/x-own\" }"),
-            ("https://h/a", "x-unknown", "\"h/a\""), ("https://h/a.css", "", "\"h/a.css\""),
+            // Without a type, the bytes show it.
+            ("https://h/a", "x-unknown", "\"h/a.txt\""), ("https://h/a.css", "", "\"h/a.css\""),
             ("https://h/a.css", "css", "\"h/a.css\""), ("https://h/a.css", "*/*", "\"h/a.css\""),
             ("https://h/a.css", "text/css\r\nX: y", "\"h/a.css\""),
             // A body that is recorded as text is written as UTF-8.
@@ -376,7 +377,9 @@ struct ImportTests {
         ]
     )
     func types(url: String, type: String, value: String) async throws {
-        let result = try await site.take(HAR.text(HAREntry(url: url, type: nil, sent: [.init("Content-Type", type)])))
+        let text = url.hasSuffix(".xml") ? "<aa/>\n" : url.hasSuffix(".json") ? "f(12)\n" : "a { }\n"
+        let entry = HAREntry(url: url, type: nil, text: text, sent: [.init("Content-Type", type)])
+        let result = try await site.take(HAR.text(entry))
         #expect(result.output == "1 entry with 6 bytes\n")
         #expect(site.manifest == "{\n  \"\(url)\": \(value)\n}\n")
         #expect(try await site.check().status == 0)

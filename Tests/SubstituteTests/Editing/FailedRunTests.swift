@@ -275,7 +275,7 @@ struct FailedRunTests {
             source: site.url,
             version: nil
         )
-        guard case .added("h/a.css") = addition.add(resource) else {
+        guard case .added("h/a.css", []) = addition.add(resource) else {
             Issue.record("it was not added")
             return
         }

@@ -116,7 +116,7 @@ struct AddTests {
         Failure(
             name: "a sentence for a picture",
             response: LoopbackServer.Response(headers: ["Content-Type": "image/png"], body: Data("Not found".utf8)),
-            message: "it is text, not image/png"
+            message: "it is a server's error message (\"Not found\")"
         ),
         Failure(
             name: "a loop of redirects",

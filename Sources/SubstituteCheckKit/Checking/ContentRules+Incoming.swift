@@ -1,0 +1,84 @@
+package import Foundation
+package import LocalSubstitutionCache
+
+/// The rules for a body that a server has sent, before it becomes a file.
+extension ContentRules {
+    /// Explains why a body is not the file that its URL names.
+    ///
+    /// Servers send a sign-in page or an error with status 200 in place of a file. So the body has to fit the type that
+    /// the extension of `path` shows, and the type that the server sent. `check` warns about the same files. Formats
+    /// such as PNG are an exception: servers often send one image format under the type of another, and browsers show
+    /// the image.
+    ///
+    /// - Parameters:
+    ///   - body: The whole body.
+    ///   - path: The path of the file.
+    ///   - sent: The type that the server sent; nil if it sent none.
+    /// - Returns: A clause that begins with "it"; nil if there is no objection.
+    package static func refusal(of body: Data, named path: String, sent: MediaType?) -> String? {
+        let named = MediaType(fileName: path)
+        var types = [named, sent ?? named].compactMap(\.self)
+        if let sent, let named {
+            let isItself =
+                FileFormat(head: Array(body.prefix(FileFormat.headLength))).map {
+                    FileFormat.expected(of: sent)?.contains($0) ?? false
+                } ?? false
+            if isItself || named.isHTML || named.essence == "text/markdown" { types = [sent] }
+            // Old servers send JSON as a script.
+            if sent.isJavaScript && named.isJSON { types = [named] }
+        }
+        return types.lazy.compactMap { type in
+            refusal(of: FileSample(body, named: path, as: type), named: type == named, isPage: sent?.isHTML ?? false)
+        }.first
+    }
+
+    private static func refusal(of file: FileSample, named isNamed: Bool, isPage: Bool) -> String? {
+        let essence = file.type.essence
+        if file.format == .lfsPointer { return "it is a Git LFS pointer" }
+        if let message = ErrorMessage(file) { return "it is a server's error message (\(quoted(message.text)))" }
+        if !file.type.isUnknown, file.isStrayPage { return "it is a web page, not \(essence)" }
+        if essence == "text/css", file.isJSONObject { return "it is JSON, not \(essence)" }
+        let isCut = CutPicture.isCut(file) || isCutFont(file)
+        if isCut { return "it ends too early, so a part of it is missing" }
+        guard let expected = file.expected else { return refusal(ofText: file, named: isNamed, isPage: isPage) }
+        if file.head.isEmpty { return "it is empty" }
+        if let format = file.format, format != .gzip || expected.contains(.gzip) { return nil }
+        if file.format == .gzip { return "it is still compressed" }
+        let isPossible = FileFormat.isBinary(file.head) || ContentCheck.isUnclear(file.head, among: expected)
+        return isPossible ? nil : "it is text, not \(essence)"
+    }
+
+    private static func refusal(ofText file: FileSample, named isNamed: Bool, isPage: Bool) -> String? {
+        let (type, head) = (file.type, file.head)
+        // UTF-16 has zeros, and begins with its byte-order mark.
+        let isWide = head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF])
+        guard type.isText || file.isPlaylist, !isWide, !head.isEmpty else { return nil }
+        if FileFormat.isBinary(head) { return file.format == .gzip ? "it is still compressed" : "it is not text" }
+        if let tag = file.firstTag, !type.isHTML, !type.isXML, type.essence != "text/markdown",
+            file.isCode ? !["style", "script"].contains(tag.lowercased()) : isPage || type.isJSON
+        {
+            return "it begins with \(quoted("<\(tag)")), so it is a web page, not \(type.essence)"
+        }
+        if let start = Disguise.missingStart(of: file) {
+            return "it does not begin with \(quoted(start)), as \(type.canonical.essence) must"
+        }
+        // Services send any text as JSON, so only a name that ends in .json or .xml decides.
+        guard isNamed, type.isXML && file.beginning.first != "<" || type.isJSON && !file.mayBeJSON else { return nil }
+        return "it is text, not \(type.essence)"
+    }
+}
+
+extension FileSample {
+    fileprivate var isPlaylist: Bool { type.canonical.essence == "application/vnd.apple.mpegurl" }
+
+    /// True if the first characters may be those of JSON.
+    ///
+    /// Servers also send JSON with comments, in a call (JSONP), and behind `)]}'`, which keeps other sites' scripts
+    /// from reading it.
+    fileprivate var mayBeJSON: Bool {
+        beginning.isEmpty || beginning.prefixMatch(of: Self.jsonStart) != nil
+    }
+
+    nonisolated(unsafe) private static let jsonStart =
+        /[\[{"\-0-9]|\)\]\}|\/[\/*]|(true|false|null|NaN)\b|(while|for)\s*\(|[A-Za-z_$][\w$.\[\]]*\s*\(/
+}

@@ -1,0 +1,79 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// A body that a server has sent, before it becomes a file.
+///
+/// `add`, `capture`, `import` and `update` all ask this type whether a body is taken, and under which type.
+struct IncomingBody {
+    let key: URLPattern
+    let bytes: Data
+    /// The type that the server sent; nil if it sent none.
+    let sent: MediaType?
+    /// True if a recorder has decoded the text, so that it is UTF-8 now, whatever the server sent.
+    var isDecoded = false
+
+    /// A body that becomes a file.
+    struct Accepted {
+        /// The type that the server sent, or that the bytes show if the server sent none.
+        ///
+        /// Nil if the name of the file shows the type.
+        let type: MediaType?
+        fileprivate let charset: TextCharset?
+        /// Sentences about the body, for the user.
+        let remarks: [String]
+
+        /// Returns the entry's `type` field; nil if the extension of the file shows the type.
+        func entryType(in file: String) -> String? {
+            let named = MediaType(fileName: file)
+            guard let type = type ?? named, type.isConcrete else { return nil }
+            switch charset {
+            case .other(let label):
+                return type.charset == label ? type.description : "\(type.essence); charset=\(label)"
+            case .utf8, .unknown, nil:
+                if named?.isSame(as: type) == true { return nil }
+                return charset == .utf8 && type.charset != nil && !type.isPlain ? type.essence : type.description
+            }
+        }
+    }
+
+    /// Decides whether the body becomes a file.
+    ///
+    /// - Parameter path: The path of the file; nil for a path that is derived from the URL.
+    /// - Returns: The type and the remarks with which the body becomes a file.
+    /// - Throws: ``ToolError`` with the reason why the body is left out, as a clause.
+    @discardableResult
+    func accepted(as path: String? = nil) throws(ToolError) -> Accepted {
+        let sent = sent.flatMap { $0.isConcrete ? $0 : nil }
+        let isNamed = MediaType(fileName: path ?? FileNames.path(for: key, nil)) != nil
+        let type = sent ?? (isNamed ? nil : MediaType(sniffing: bytes))
+        let path = path ?? FileNames.path(for: key, type)
+        if let reason = ContentRules.refusal(of: bytes, named: path, sent: type) { throw ToolError(reason) }
+        let served = type ?? MediaType(fileName: path)
+        var (charset, remarks): (TextCharset?, [String]) = (nil, [])
+        if let served, served.takesCharset || served.canonical.takesCharset {
+            charset = isDecoded ? .utf8 : TextCharset(of: bytes, as: served)
+        } else if isDecoded, served?.isXML == true, TextCharset.isMisdeclared(bytes) {
+            // The declaration names the encoding before the recorder decoded the text. The type has precedence.
+            charset = .other("utf-8")
+        }
+        if charset == .unknown {
+            remarks.append("is not UTF-8, and its encoding is not known, so letters may look wrong")
+        }
+        return Accepted(type: type, charset: charset, remarks: remarks)
+    }
+}
+
+extension IncomingBody {
+    /// Reads the body of a resource.
+    ///
+    /// - Throws: ``ToolError`` if the file cannot be read.
+    init(_ resource: Resource) throws(ToolError) {
+        do {
+            bytes = try Data(contentsOf: resource.file, options: .mappedIfSafe)
+        } catch {
+            throw ToolError("it cannot be read: \(FileSystem.reason(error))")
+        }
+        (key, sent, isDecoded) = (resource.key, resource.type, resource.isDecoded)
+    }
+}

@@ -1,0 +1,161 @@
+// iOS, tvOS, watchOS and visionOS cannot start processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SubstituteKit
+
+@Suite("Bodies in recordings", .serialized)
+struct RecordedBodyTests {
+    private let site: SiteFolder
+
+    init() throws { site = try SiteFolder() }
+
+    // MARK: - Binary bodies as text
+
+    /// The beginnings of files in formats that no recorder should write as text.
+    static let formats: [(name: String, type: String, start: [UInt8])] = [
+        ("a.png", "image/png", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
+        ("a.jpg", "image/jpeg", [0xFF, 0xD8, 0xFF, 0xE0]), ("a.gif", "image/gif", Array("GIF89a".utf8)),
+        ("a.webp", "image/webp", Array("RIFF\u{1}\0\0\0WEBPVP8 ".utf8)),
+        ("a.avif", "image/avif", Array("\0\0\0\u{14}ftypavif".utf8)), ("a.ico", "image/x-icon", [0, 0, 1, 0, 1, 0]),
+        ("a.bmp", "image/bmp", Array("BM".utf8) + [70, 0, 0, 0, 0, 0, 0, 0]),
+        ("a.woff", "font/woff", Array("wOFF\0\u{1}\0\0\0\0\0\u{4}".utf8)),
+        ("a.woff2", "font/woff2", Array("wOF2\0\u{1}\0\0\0\0\0\u{4}".utf8)), ("a.ttf", "font/ttf", [0, 1, 0, 0, 0]),
+        ("a.otf", "font/otf", Array("OTTO\0".utf8)), ("a.mp3", "audio/mpeg", Array("ID3\u{3}".utf8)),
+        ("a.mp4", "video/mp4", Array("\0\0\0\u{14}ftypisom".utf8)),
+        ("a.webm", "video/webm", [0x1A, 0x45, 0xDF, 0xA3]), ("a.pdf", "application/pdf", Array("%PDF-1.7\n".utf8)),
+        ("a.zip", "application/zip", [0x50, 0x4B, 3, 4]),
+        ("a.wasm", "application/wasm", [0, 0x61, 0x73, 0x6D, 1, 0, 0, 0]),
+    ]
+
+    @Test("A binary body that was recorded as Latin-1 text is restored byte for byte", arguments: formats)
+    func restored(name: String, type: String, start: [UInt8]) async throws {
+        let bytes = Data(start) + Data((0...255).map { UInt8($0) })
+        let text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        for recordedType in [type, "application/octet-stream"] {
+            let site = try SiteFolder()
+            let entry = HAREntry(url: "https://h/\(name)", type: recordedType, text: text, size: "\(bytes.count)")
+            let result = try await site.take(HAR.text(entry))
+            #expect(site.bytes("h/\(name)") == bytes, "\(result)")
+        }
+    }
+
+    @Test("A binary body that was recorded as text and cannot be restored is left out", arguments: formats)
+    func lost(name: String, type: String, start: [UInt8]) async throws {
+        let bytes = Data(start) + Data((0...255).map { UInt8($0) })
+        let latin = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        let decoded = String(decoding: bytes, as: UTF8.self)
+        let cases = [
+            (decoded, "\(bytes.count)"), (decoded, "\(decoded.utf8.count)"), (decoded, nil), (latin, nil),
+            (latin, "\(latin.utf8.count)"), (latin, "\(bytes.count + 1)"),
+        ]
+        for (text, size) in cases {
+            let entry = HAREntry(url: "https://h/\(name)", type: type, text: text, size: size)
+            let result = try await site.take(HAR.text(entry))
+            #expect(result.output.contains("its bytes were recorded as text, which loses some of them"), "\(result)")
+            #expect(try site.files == [], "\(size ?? "-")")
+        }
+    }
+
+    @Test("A text of an unknown type stays a text, unless it has lost characters")
+    func unknownType() async throws {
+        let entries = [("a.glsl", "// é\n", "6"), ("b.glsl", "// é\n", nil), ("c.glsl", "// \u{FFFD}\n", "5")].map {
+            HAREntry(url: "https://h/\($0)", type: "application/octet-stream", text: $1, size: $2)
+        }
+        let result = try await site.take(HAR.text(entries))
+        #expect(try site.files == ["h/a.glsl.bin", "h/b.glsl.bin"], "\(result)")
+        #expect(site.bytes("h/a.glsl.bin") == Data("// é\n".utf8))
+    }
+
+    // MARK: - Empty bodies
+
+    @Test("An empty file is imported, and a body that was not recorded is left out")
+    func empty() async throws {
+        func entry(_ name: String, _ content: String, _ rest: String = "", sent: String = "") -> String {
+            """
+            {"request":{"method":"GET","url":"https://h/\(name)"},"response":{"status":200,"headers":[\(sent)],
+            "content":{"mimeType":"text/css"\(content)}\(rest)}}
+            """
+        }
+        let length = #"{"name":"Content-Length","value":"500"}"#
+        let result = try await site.take(
+            HAR.text(of: [
+                entry("text.css", #","size":0,"text":"""#),
+                entry("base64.css", #","size":0,"text":"","encoding":"base64""#),
+                entry("size.css", #","size":0"#, #","bodySize":0"#),
+                entry("no-size.css", #","text":"""#), entry("nothing.css", ""),
+                entry("unknown.css", #","size":0"#, #","bodySize":-1"#),
+                entry("comment.css", #","size":0,"comment":"too large""#, #","bodySize":0"#),
+                entry("length.css", #","size":0,"text":"""#, sent: length),
+            ])
+        )
+        #expect(try site.files == ["h/text.css", "h/base64.css", "h/size.css"], "\(result)")
+        #expect(result.output.contains("/comment.css: too large\n"), "\(result)")
+    }
+
+    // MARK: - Bodies beside the recording
+
+    private func attached(_ name: String, url: String = "https://h/a.css") -> String {
+        """
+        {"request":{"method":"GET","url":"\(url)"},
+        "response":{"status":200,"headers":[],"content":{"mimeType":"text/css","_file":\(name.inJSON)}}}
+        """
+    }
+
+    @Test("A body beside the recording, as Playwright stores it, is imported")
+    func beside() async throws {
+        let scratch = try TemporaryFolder()
+        try scratch.write("a { }\n", to: "5f3a.css")
+        try scratch.write("b { }\n", to: "parts/0b.css")
+        let entries = [attached("5f3a.css"), attached("parts/0b.css", url: "https://h/b.css")]
+        try scratch.write(HAR.text(of: entries), to: "page.har")
+        let path = scratch.url.appendingPathComponent("page.har").path
+        let result = await Tool.run(["import", "manifest.json", path], in: site.url)
+        #expect(result.output == "2 entries with 12 bytes\n", "\(result)")
+        #expect(site.bytes("h/a.css") == Data("a { }\n".utf8) && site.bytes("h/b.css") == Data("b { }\n".utf8))
+        let piped = await Tool.run(
+            ["import", "manifest.json", "-"],
+            input: Data(HAR.text(of: entries).utf8),
+            in: site.url
+        )
+        #expect(piped.output.contains("already answers it") || piped.output.contains("name the recording's file"))
+    }
+
+    @Test(
+        "A recording reaches no file outside its folder, and no file that is not plain",
+        arguments: [
+            "/etc/passwd", "../secret.css", "parts/../../secret.css", "./a.css", "", "out.css", "outside/secret.css",
+            "pipe.css",
+            "parts", "none.css", "a\0b.css",
+        ]
+    )
+    func outside(name: String) async throws {
+        let scratch = try TemporaryFolder()
+        try scratch.write("secret", to: "secret.css")
+        try scratch.write("x", to: "har/parts/x.css")
+        let har = scratch.url.appendingPathComponent("har")
+        try FileManager.default.createSymbolicLink(
+            atPath: har.appendingPathComponent("out.css").path,
+            withDestinationPath: "../secret.css"
+        )
+        try FileManager.default.createSymbolicLink(
+            atPath: har.appendingPathComponent("outside").path,
+            withDestinationPath: ".."
+        )
+        #expect(mkfifo(har.appendingPathComponent("pipe.css").path, 0o600) == 0)
+        try scratch.write(HAR.text(of: [attached(name)]), to: "har/page.har")
+        let path = har.appendingPathComponent("page.har").path
+        let result = await Tool.run(["import", "manifest.json", path], in: site.url)
+        #expect(result.status == 0 && result.output.hasSuffix("0 entries with 0 bytes, 1 left out\n"), "\(result)")
+        #expect(try site.files == [])
+    }
+
+    @Test("A recording in a ZIP archive is refused with the remedy")
+    func zipped() async throws {
+        let result = try await site.take(Data("PK\u{3}\u{4}".utf8) + Data(count: 100))
+        #expect(result.status == 1 && result.errors.contains("is a ZIP archive; unpack it"), "\(result)")
+    }
+}
+#endif
