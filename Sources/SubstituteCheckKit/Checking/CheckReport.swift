@@ -63,9 +63,9 @@ package struct CheckReport {
         let severity = console.coloured("\(issue.severity.rawValue):", issue.severity == .error ? .red : .yellow)
         let place = console.coloured("\(visible(issue.file)):\(issue.line):\(issue.column):", .bold)
         console.print("\(place) \(severity) \(issue.message)")
-        if let (line, indentation) = excerpts.lines(for: issue) {
-            console.print(line)
-            console.print(indentation + console.coloured("^", .green))
+        if let line = excerpts.line(of: issue) {
+            console.print(line.text)
+            console.print(line.indentation + console.coloured("^", .green))
         }
     }
 

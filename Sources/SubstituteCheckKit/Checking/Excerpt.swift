@@ -23,10 +23,18 @@ package struct Excerpts {
         secrets = UserInformation.Secrets(in: self.text)
     }
 
-    /// Returns the line of an issue, and the indentation of a caret below it.
-    ///
-    /// Nil if there is no text to show, such as for an issue about the whole file.
-    package func lines(for issue: ManifestIssue) -> (line: String, indentation: String)? {
+    /// The line of an issue, divided at the issue's position.
+    package struct Line {
+        package let before: String
+        package let after: String
+
+        package var text: String { before + after }
+        /// The spaces that put a caret below the position.
+        package var indentation: String { String(repeating: " ", count: before.reduce(0) { $0 + Excerpts.width($1) }) }
+    }
+
+    /// Returns the line of an issue; nil if there is no text to show, such as for an issue about the whole file.
+    package func line(of issue: ManifestIssue) -> Line? {
         guard !issue.isAboutTheWhole, issue.line <= lineStarts.count else { return nil }
         var start = lineStarts[issue.line - 1]
         let end = issue.line < lineStarts.count ? lineStarts[issue.line] - 1 : text.count
@@ -46,9 +54,10 @@ package struct Excerpts {
         let shownTail = Self.cut(tail, to: Self.after)
         let isCutBefore = first > start || shownHead.count < head.count
         let isCutAfter = last < end || shownTail.count < tail.count
-        let line = (isCutBefore ? "…" : "") + String(shownHead) + String(shownTail) + (isCutAfter ? "…" : "")
-        let indentation = (isCutBefore ? 1 : 0) + shownHead.reduce(0) { $0 + Self.width($1) }
-        return (line, String(repeating: " ", count: indentation))
+        return Line(
+            before: (isCutBefore ? "…" : "") + String(shownHead),
+            after: String(shownTail) + (isCutAfter ? "…" : "")
+        )
     }
 
     /// Returns the column of an issue in Unicode scalars, from 1.

@@ -12,7 +12,7 @@ enum PreviewCommand {
         options: [output, opens, serves, outdated, .used],
         discussion: """
             The page shows a thumbnail, specimen, player or the first lines of each file, with its URL, media type,
-            size and conditions, as cards or as a list. The manifest's errors and warnings are at the top. The page is
+            size and conditions, grouped by server and folder, as cards or as a list. The manifest's errors and warnings are at the top. The page is
             one HTML file, which refers to the manifest's files by relative URLs, and sends nothing anywhere.
 
             With --serve, the page is not written but served, to this machine only. It updates after every save of a
@@ -66,6 +66,7 @@ enum PreviewCommand {
             check,
             folder: manifest.folder,
             from: page.deletingLastPathComponent(),
+            console.tool,
             marks: arguments.has(outdated) ? await marks(of: check, manifest, console) : [:],
             use: check.errors.isEmpty
                 ? try arguments.values(.used).last.map { try RecordedUse(named: $0, of: check, manifest, console) }
@@ -94,7 +95,7 @@ enum PreviewCommand {
         -> Never
     {
         let recording = arguments.values(.used).last.map { console.folder.url($0) }
-        let server = try PreviewServer(manifest, recording: recording, console.now)
+        let server = try PreviewServer(manifest, console.tool, recording: recording, console.now)
         let address = server.url?.absoluteString ?? ""
         console.print("\(visible(manifest.name)): \(server.summary)\nOpen \(address) in a browser. End with Control-C.")
         console.flush()

@@ -16,8 +16,10 @@ struct PreviewCard {
     let mark: String?
     /// The number of times that the app has used the entry, in words; nil if not known.
     let use: String?
-    /// The card's number, unique on the page.
+    /// The card's number, unique on the page; the cards are numbered in the order of the manifest.
     let number: Int
+    /// The URL, divided into the parts by which the cards are grouped.
+    var title: PreviewTitle { PreviewTitle(substitution.url) }
 
     /// The line and column of the entry's key in the manifest.
     var place: ManifestCheck.Position { .init(line: substitution.line, column: substitution.column) }
@@ -31,15 +33,22 @@ struct PreviewCard {
         <li class="card\(isExpired ? " expired" : "")" data-kind="\(kind.rawValue)" data-size="\(substitution.size)" id="\(anchor)">
         <div class="show \(kind.rawValue)\(problem == nil ? "" : " broken")" data-label="\(label)">\(sample)</div>
         <div class="about">
-        <p class="url"><a href="#\(anchor)">\(HTML.inParts(substitution.url))</a></p>
+        <p class="url"><a href="#\(anchor)" title="\(HTML.escaped(substitution.url))">\(title.html)</a></p>
         <p class="file"><a href="\(address)">\(HTML.inParts(substitution.file))</a></p>
-        <p class="facts"><span class="type">\(HTML.escaped(substitution.mediaType.description))</span> \
+        <p class="facts"><span class="type">\(HTML.escaped(type))</span> \
         <span class="bytes">\(ByteCount(substitution.size))</span> \
         <span class="line"><a data-place="\(place.line):\(place.column)">line \(place.line)</a></span></p>
         \(conditions)</div>
         </li>
 
         """
+    }
+
+    /// The media type; without the charset if that is UTF-8, as it nearly always is.
+    private var type: String {
+        let type = substitution.mediaType.description
+        let usual = "; charset=utf-8"
+        return type.hasSuffix(usual) ? String(type.dropLast(usual.count)) : type
     }
 
     private var sample: String {

@@ -23,7 +23,7 @@ enum PreviewEditor: String, CaseIterable {
     static var choice: String {
         let options = allCases.map { "<option value=\"\(HTML.escaped($0.address))\">\($0.rawValue)" }
         return """
-            <label>Lines open in <select name="editor"><option value="">no editor\(options.joined())</select></label>
+            <select name="editor" aria-label="Editor"><option value="">Open lines in …\(options.joined())</select>
 
             """
     }

@@ -3,23 +3,28 @@ extension PreviewPage {
         const form = document.querySelector(".filter");
         const search = form.querySelector("input[type=search]");
         const output = form.querySelector("output");
+        let main = document.querySelector("main");
         let cards = [];
         // The cards that are open in the list, by their anchors.
         const opened = new Set();
         const isList = () => form.elements.view.value === "list";
         function apply() {
           const words = search.value.toLowerCase().split(/\\s+/).filter(Boolean);
-          const kind = form.elements.kind.value || "all";
-          document.querySelector(".cards").classList.toggle("list", isList());
+          const kind = form.elements.kind.value;
+          main.classList.toggle("list", isList());
+          form.hidden = !cards.length;
           let shown = 0;
           for (const card of cards) {
-            const isShown = (kind === "all" || card.kind === kind) && words.every(word => card.text.includes(word));
+            const isShown = (!kind || card.kind === kind) && words.every(word => card.text.includes(word));
             card.element.hidden = !isShown;
             if (isShown) shown += 1;
             const isOpen = opened.has(card.element.id);
             card.element.classList.toggle("row", isList() && !isOpen);
             const link = card.element.querySelector(".url a");
             if (isList()) link.setAttribute("aria-expanded", isOpen); else link.removeAttribute("aria-expanded");
+          }
+          for (const section of main.querySelectorAll("section")) {
+            section.hidden = !section.querySelector(".card:not([hidden])");
           }
           output.textContent = shown === cards.length ? "" : `${shown} of ${cards.length}`;
         }
@@ -59,10 +64,13 @@ extension PreviewPage {
         function remember(name) {
           try { localStorage.setItem(`substitute ${name}`, form.elements[name].value); } catch { }
         }
+        // By name, each card is in the group of its folder; in any other order, all cards are in one list.
         function sort() {
-          const isBySize = form.elements.order.value === "size";
-          const sorted = isBySize ? [...cards].sort((first, second) => second.size - first.size) : cards;
-          document.querySelector(".cards").append(...sorted.map(card => card.element));
+          const orders = { manifest: (first, second) => first.number - second.number,
+            size: (first, second) => second.size - first.size || first.number - second.number };
+          const order = orders[form.elements.order.value];
+          if (order) main.querySelector("#flat").append(...[...cards].sort(order).map(card => card.element));
+          else for (const card of cards) card.group.append(card.element);
         }
         form.addEventListener("input", event => {
           const name = event.target.name;
@@ -71,7 +79,7 @@ extension PreviewPage {
           if (name === "view" || name === "editor") remember(name);
           apply();
         });
-        document.querySelector(".cards").addEventListener("click", toggle);
+        addEventListener("click", toggle);
         addEventListener("hashchange", reveal);
         form.addEventListener("submit", event => event.preventDefault());
         addEventListener("keydown", event => {
@@ -118,14 +126,15 @@ extension PreviewPage {
             document.fonts.load(`1rem ${sample.dataset.font}`).catch(() => mark(sample, "This browser cannot use the font."));
           }
         }
-        function describe(element, html) {
+        function describe(element, html, group) {
           const text = element.querySelector(".about").textContent.toLowerCase();
-          return { element, html, kind: element.dataset.kind, size: Number(element.dataset.size), text };
+          const number = Number(element.id.split("-").pop());
+          return { element, html, group, number, kind: element.dataset.kind, size: Number(element.dataset.size), text };
         }
-        cards = [...document.querySelectorAll(".card")].map(element => describe(element, element.outerHTML));
+        cards = [...document.querySelectorAll(".card")].map(
+          element => describe(element, element.outerHTML, element.parentElement));
         for (const card of cards) prepare(card.element);
         recall();
-        form.hidden = false;
         leadToEditor();
         reveal();
         """
@@ -144,18 +153,19 @@ extension PreviewPage {
             document.querySelector(selector).replaceWith(page.querySelector(selector));
           }
           const kind = form.elements.kind.value;
-          form.querySelector(".kinds").replaceWith(page.querySelector(".kinds"));
-          const chosen = form.querySelector(`[name=kind][value="${kind}"]`);
-          if (chosen) chosen.checked = true;
+          form.elements.kind.replaceWith(page.querySelector("[name=kind]"));
+          form.elements.kind.value = kind;
+          if (form.elements.kind.selectedIndex < 0) form.elements.kind.value = "";
           const old = new Map(cards.map(card => [card.html, card.element]));
-          cards = [...page.querySelectorAll(".card")].map(element => {
-            const same = old.get(element.outerHTML);
-            if (same) return describe(same, element.outerHTML);
-            const card = describe(document.adoptNode(element), element.outerHTML);
-            prepare(card.element);
-            return card;
+          const next = document.adoptNode(page.querySelector("main"));
+          cards = [...next.querySelectorAll(".card")].map(element => {
+            const [html, group] = [element.outerHTML, element.parentElement];
+            const same = old.get(html);
+            if (same) element.replaceWith(same); else prepare(element);
+            return describe(same ?? element, html, group);
           });
-          document.querySelector(".cards").replaceChildren(...cards.map(card => card.element));
+          main.replaceWith(next);
+          main = next;
           sort();
           leadToEditor();
           apply();

@@ -23,33 +23,34 @@ extension PreviewPage {
         .issues ul { margin: 0; padding: 0; list-style: none; }
         .issues li { color: var(--ink); overflow-wrap: anywhere; }
         .issues li + li { margin-top: .3rem; }
-        .issues pre { margin: .2rem 0 .5rem; overflow-x: auto; color: var(--quiet); font: 13px/1.35 ui-monospace, "DejaVu Sans Mono",
-          monospace; }
-        .filter { position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; gap: .5rem 1.2rem; align-items: center;
-          margin: 1.25rem calc(-1 * var(--edge)) 0; padding: .6rem var(--edge); background: var(--paper);
+        pre { font: 13px/1.45 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
+        .issues pre { margin: .2rem 0 .5rem; color: var(--quiet); }
+        .issues mark { background: none; color: var(--error); font-weight: 700; text-decoration: underline wavy; }
+        .next { padding: .9rem 1.1rem; background: var(--card); border: 1px solid var(--line); border-radius: 10px; }
+        .filter { position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; gap: .4rem .6rem; align-items: center;
+          margin: 1.25rem calc(-1 * var(--edge)) 0; padding: .5rem var(--edge); background: var(--paper);
           border-bottom: 1px solid var(--line); line-height: 1.3; }
-        .bar, .strip { display: flex; gap: .5rem 1rem; align-items: center; min-width: 0; }
-        .bar { flex: 1 1 20rem; } .strip { flex-wrap: wrap; }
-        .filter input[type=search] { flex: 0 1 20rem; min-width: 0; padding: .3rem .6rem; border: 1px solid var(--quiet);
-          border-radius: 8px; background: var(--card); color: inherit; font: inherit; }
+        .filter :is(input[type=search], select) { min-width: 0; padding: .25rem .5rem; border: 1px solid var(--quiet);
+          border-radius: 8px; background: var(--card); color: inherit; font: inherit; font-size: .9rem; }
+        .filter input[type=search] { flex: 1 1 12rem; max-width: 24rem; }
         .filter ::placeholder { color: var(--quiet); opacity: 1; }
-        .filter fieldset { display: flex; gap: .35rem; margin: 0; padding: 0; border: 0; }
-        .filter .kinds { flex-wrap: wrap; }
+        .filter output { flex: none; color: var(--quiet); font-size: .9rem; }
+        .filter fieldset { display: flex; margin: 0 0 0 auto; padding: 0; border: 0; }
         .filter legend { position: absolute; clip-path: inset(50%); }
-        .filter fieldset label { position: relative; padding: .2rem .7rem; border: 1px solid var(--line); border-radius: 1rem;
-          cursor: pointer; }
-        .filter label { font-size: .9rem; white-space: nowrap; }
-        .filter fieldset input { position: absolute; inset: 0; margin: 0; opacity: 0; cursor: pointer; }
-        .filter fieldset label:has(:checked) { background: var(--ink); color: var(--paper); border-color: var(--ink); }
-        .filter fieldset label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 2px; }
-        .filter .views { gap: 0; } .filter .views label { border-radius: 1rem 0 0 1rem; }
-        .filter .views label + label { margin-left: -1px; border-radius: 0 1rem 1rem 0; }
-        .filter select { padding: .15rem .3rem; border: 1px solid var(--quiet); border-radius: 8px; background: var(--card);
-          color: inherit; font: inherit; }
-        .filter output { flex: none; color: var(--quiet); font-size: .9rem; } .filter .views { margin-left: auto; }
-        .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); gap: 1rem;
-          margin: 1.25rem 0 0; padding: 0; list-style: none; }
-        .card { display: flex; flex-direction: column; min-width: 0; overflow: hidden; background: var(--card);
+        .filter label { position: relative; padding: .2rem .7rem; border: 1px solid var(--line); border-radius: 8px 0 0 8px;
+          font-size: .9rem; white-space: nowrap; cursor: pointer; }
+        .filter label + label { margin-left: -1px; border-radius: 0 8px 8px 0; }
+        .filter label input { position: absolute; inset: 0; margin: 0; opacity: 0; cursor: pointer; }
+        .filter label:has(:checked) { background: var(--ink); color: var(--paper); border-color: var(--ink); }
+        .filter label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 2px; }
+        h2, h3 { margin: 1.6rem 0 0; font-size: 1.05rem; font-weight: 400; line-height: 1.3; overflow-wrap: anywhere; }
+        h3 { margin-top: .5rem; } section > section { margin-bottom: .6rem; } h2 span, h3, small { color: var(--quiet); } small { font-size: .85rem; margin-left: .4rem; }
+        .cards:empty { display: none; }
+        /* Folders with few files stand side by side. */
+        main > section, .cards { display: flex; flex-wrap: wrap; align-items: start; gap: 1rem; }
+        main > section { row-gap: 0; } h2 { width: 100%; } section > section { max-width: 100%; }
+        .cards { margin: .6rem 0 0; padding: 0; list-style: none; }
+        .card { width: 18rem; max-width: 100%; display: flex; flex-direction: column; min-width: 0; overflow: hidden; background: var(--card);
           border: 1px solid var(--line); border-radius: 12px; content-visibility: auto; contain-intrinsic-size: auto 20rem;
           scroll-margin-top: 6rem; }
         .card:target { outline: 3px solid var(--accent); }
@@ -65,17 +66,22 @@ extension PreviewPage {
         .show.transparent.wide { flex-direction: column; } .show.transparent.wide img { width: 100%; height: 50%; }
         .ended { position: sticky; top: 0; z-index: 2; margin: 0 calc(-1 * var(--edge)); padding: .5rem var(--edge);
           background: var(--warning); color: var(--paper); }
+        .show:is(.text, .audio, .other, .broken) { height: auto; padding: .5rem 0; }
         .show audio { width: calc(100% - 1.5rem); margin: 0 .75rem; }
         .show p { margin: 0 .75rem; } .show .big { font-size: 2.6rem; line-height: 1.2; }
         .show.other { color: var(--quiet); }
         .show .problem { padding: 0 .2rem; color: var(--warning); font-size: .9rem; overflow-wrap: anywhere; }
         .show.broken { background: none; } .expired .show { opacity: .35; }
-        .show pre { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 8; margin: 7px .8rem auto;
-          overflow: hidden; text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; font: 12px/18px ui-monospace, "DejaVu Sans Mono",
-          monospace; }
+        .show pre { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 8; margin: 0 .8rem; overflow: hidden;
+          text-align: left; font-size: 12px; line-height: 18px; }
         .about { padding: .7rem .9rem .9rem; } .about p { margin: 0; overflow-wrap: break-word; }
-        .url { font-weight: 600; font-size: .92rem; } .file { font-size: .9rem; }
-        .url a { color: inherit; text-decoration: none; } .url a:hover { text-decoration: underline; }
+        .url { font-size: .95rem; } .url .name { font-weight: 600; }
+        .url a { display: flex; flex-direction: column-reverse; color: inherit; text-decoration: none; }
+        .url a:hover .name { text-decoration: underline; }
+        .url .dir { color: var(--quiet); font-size: .85rem; } section .url .dir { display: none; }
+        .file a { display: flex; font-size: .85rem; white-space: nowrap; }
+        .file :is(.dir, .name) { overflow: hidden; text-overflow: ellipsis; }
+        .file .dir { flex: 0 1 auto; min-width: min(1.5em, 100%); color: var(--quiet); } .file .dir:empty { display: none; } .file .name { flex: 0 0 auto; max-width: calc(100% - 1.5em); }
         .facts { color: var(--quiet); font-size: .85rem; }
         .facts span:not(:last-child)::after { content: " ·"; }
         .facts :is(.bytes, .pixels, .line) { white-space: nowrap; }
@@ -89,7 +95,9 @@ extension PreviewPage {
 
     /// The style of the list view: each card is a row of one line until it is opened.
     static let listStyle = """
-        .list { display: block; margin-top: .5rem; }
+        .list :is(section, .cards) { display: block; margin-bottom: 0; } .list .card { width: auto; }
+        .list .cards { margin-top: .2rem; }
+        .list :is(h2, h3) { margin-top: .4rem; font-size: .9rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
         .list .card:not(.row) { margin: .5rem 0; }
         .row { display: grid; grid-template-columns: 40px minmax(0, 1fr) auto; gap: 0 .6rem; align-items: center; height: 24px;
           border-width: 0 0 1px; border-radius: 0; background: none; contain-intrinsic-size: auto 24px; font-size: 13px;
@@ -97,13 +105,14 @@ extension PreviewPage {
         .row :is(.about, .facts) { display: contents; }
         .row :is(.file, .chips, .type, .pixels, .line), .row .show > :not(img) { display: none; }
         .row :is(.show, .about p, .facts span) { grid-row: 1; font-size: 13px; overflow: hidden; text-overflow: ellipsis; }
-        .row .show { grid-column: 1; } .row .url { grid-column: 2; }
-        .row .facts span::after { content: none; } :is(.row, .manifest) wbr { display: none; }
+        .row .show { grid-column: 1; min-height: 0; } .row .url { grid-column: 2; }
+        .row .facts span::after { content: none; } :is(.list, .manifest, .file) wbr { display: none; }
         .row .bytes { grid-column: 3; color: var(--quiet); text-align: right; font-variant-numeric: tabular-nums; }
         .row :is(.url, .file) a, .manifest { display: flex; overflow: hidden; white-space: nowrap; }
         .dir { flex: 0 1 auto; min-width: 1.5em; } .name { flex: 0 0 auto; max-width: calc(100% - 1.5em); }
         .row :is(.dir, .name), .manifest :is(.dir, .name) { overflow: hidden; text-overflow: ellipsis; }
-        .row .url a { font-weight: 400; line-height: 23px; } .row .dir { color: var(--quiet); }
+        .row .url a { flex-direction: row; line-height: 23px; } .row .url .name { font-weight: 400; }
+        .row .url .dir { font-size: inherit; }
         .row .url a:focus-visible { outline-offset: -2px; }
         .row.expired .url { text-decoration: line-through; }
         .row .show { flex-direction: row; align-items: center; width: 40px; height: 22px; padding: 0; border: 0; border-radius: 3px;
@@ -126,13 +135,12 @@ extension PreviewPage {
           .row .chips span + span::before { content: "· "; }
         }
         @media (max-width: 48rem) {
-          body { --edge: 1rem; padding-top: .75rem; } h1 { font-size: 1.35rem; } header p { font-size: .875rem; line-height: 1.4; }
+          body { --edge: 1rem; padding-block: .6rem; } h1 { font-size: 1.35rem; } header p { font-size: .875rem; line-height: 1.4; }
           header .totals { margin-top: 0; }
-          .filter { display: block; margin-top: .5rem; padding-block: .35rem; }
-          .bar { gap: .5rem; } .filter input[type=search] { flex: 1; padding-block: .15rem; }
-          .strip { flex-wrap: nowrap; margin: .2rem calc(-1 * var(--edge)) 0; padding: 3px var(--edge); overflow-x: auto;
-            scrollbar-width: none; }
-          .filter .kinds { flex-wrap: nowrap; } .filter fieldset label { padding: .15rem .6rem; }
+          .filter { margin-top: .5rem; padding-block: .25rem; gap: .25rem .35rem; }
+          .filter input[type=search] { flex-basis: 55%; order: -2; } .filter output { order: -1; }
+          .filter fieldset { order: -1; } .filter select { flex: 1 1 40%; }
+          main:not(.list) h2 { margin-top: 1.1rem; } .card { width: 100%; } section > section { width: 100%; }
         }
         """
 }

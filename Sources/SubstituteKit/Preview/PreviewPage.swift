@@ -15,6 +15,8 @@ struct PreviewPage {
     private let nonce = UUID().uuidString
     /// The version of a page from the preview server; nil for a page that is written to a file.
     private let version: Int?
+    /// The words with which the user calls the tool.
+    private let tool: ToolName
     /// The manifest, for a page that stays on this machine; nil for a page that the user may give to other people.
     private let editable: URL?
 
@@ -24,6 +26,7 @@ struct PreviewPage {
     ///   - check: The checked manifest.
     ///   - folder: The folder that contains the manifest's files.
     ///   - page: The folder that the page is written to; file addresses are relative to it.
+    ///   - tool: The words with which the user calls the tool.
     ///   - marks: Sentences about the servers' versions of the files, keyed by path.
     ///   - use: The number of times that each URL was answered from a file; nil if not known.
     ///   - editable: The manifest, if the page's line numbers are to be links that open it in an editor; otherwise nil.
@@ -31,24 +34,28 @@ struct PreviewPage {
         _ check: ManifestCheck,
         folder: URL,
         from page: URL,
+        _ tool: ToolName,
         marks: [String: String] = [:],
         use: RecordedUse? = nil,
         editable: URL? = nil
     ) {
         let prefix = Self.path(to: folder, from: page)
-        self.init(check, version: nil, marks: marks, use: use, editable: editable) { Self.encoded(prefix + $0.file) }
+        self.init(check, tool, version: nil, marks: marks, use: use, editable: editable) {
+            Self.encoded(prefix + $0.file)
+        }
     }
 
     /// Lays out a page for the preview server; `address` returns the address at which the server offers a file.
     init(
         _ check: ManifestCheck,
+        _ tool: ToolName,
         version: Int?,
         marks: [String: String],
         use: RecordedUse?,
         editable: URL?,
         address: (Substitution) -> String
     ) {
-        self.check = check
+        (self.check, self.tool) = (check, tool)
         summary = PreviewSummary(check)
         self.version = version
         self.editable = editable
@@ -86,9 +93,8 @@ struct PreviewPage {
         </header>
         <div id="issues">\(issues)</div>
         \(filter)<main>
-        <ul class="cards">
-        \(cards.map(\.html).joined())</ul>
-        </main>
+        <ul class="cards" id="flat"></ul>
+        \(cards.isEmpty ? empty : hosts)</main>
         <script nonce="\(nonce)">
         \(Self.script)\(version == nil ? "" : "\n" + Self.liveScript)
         </script>
@@ -136,8 +142,11 @@ struct PreviewPage {
     }
 
     private func excerpt(of issue: ManifestIssue, _ excerpts: Excerpts) -> String {
-        guard issue.severity == .error, let (line, indentation) = excerpts.lines(for: issue) else { return "" }
-        return "<pre>\(HTML.escaped(line))\n\(indentation)^</pre>"
+        guard issue.severity == .error, let line = excerpts.line(of: issue) else { return "" }
+        // The line wraps on a narrow screen, so a caret below it could stand below another character.
+        let place = line.after.first.map(String.init) ?? " "
+        return "<pre>\(HTML.escaped(line.before))<mark>\(HTML.escaped(place))</mark>"
+            + "\(HTML.escaped(String(line.after.dropFirst())))</pre>"
     }
 
     /// Returns the anchor of the first card for the entry that contains an issue.
@@ -156,38 +165,77 @@ struct PreviewPage {
         return low == 0 ? nil : anchors[entries[low - 1]]
     }
 
-    /// The form that filters the cards; the form is hidden until the script shows it.
-    ///
-    /// Without JavaScript, the page shows all cards and no form.
-    private var filter: String {
-        let kinds = FileKind.allCases.compactMap { kind in
-            let shown = cards.filter { $0.kind == kind }
-            // A file that several URLs use is bundled only once, so it is counted only once.
-            let sizes = Dictionary(shown.map { ($0.substitution.file, $0.substitution.size) }) { first, _ in first }
-            let size = ByteCount(sizes.values.reduce(0, +))
-            return shown.isEmpty ? nil : choice("kind", kind.rawValue, "\(kind.title) \(shown.count) · \(size)")
+    /// The cards, grouped by server and folder.
+    private var hosts: String {
+        // `sorted(by:)` keeps the manifest's order for equal names, because the numbers follow it.
+        let sorted = cards.sorted { first, second in
+            if first.title.precedes(second.title) { return true }
+            return !second.title.precedes(first.title) && first.number < second.number
         }
+        return Self.runs(sorted, by: \.title.host).map { host in
+            let folders = Self.runs(host, by: \.title.folder)
+            let inventory = Inventory(host.map(\.substitution))
+            let only = folders.count == 1 ? "<span>\(HTML.breakable(host[0].title.folder))</span>" : ""
+            return """
+                <section>
+                <h2><b>\(HTML.breakable(host[0].title.host))</b>\(only) <small>\(inventory.total)</small></h2>
+                \(folders.map { Self.folder($0, hasHeading: only.isEmpty) }.joined())</section>
+
+                """
+        }.joined()
+    }
+
+    private static func folder(_ cards: [PreviewCard], hasHeading: Bool) -> String {
+        """
+        <section>
+        \(hasHeading ? "<h3>\(HTML.breakable(cards[0].title.folder))</h3>\n" : "")<ul class="cards">
+        \(cards.map(\.html).joined())</ul>
+        </section>
+
+        """
+    }
+
+    /// Divides sorted cards into groups with the same value.
+    private static func runs(_ cards: [PreviewCard], by value: (PreviewCard) -> String) -> [[PreviewCard]] {
+        cards.reduce(into: []) { groups, card in
+            if let last = groups.last?.last, value(last) == value(card) {
+                groups[groups.count - 1].append(card)
+            } else {
+                groups.append([card])
+            }
+        }
+    }
+
+    /// The next step for a designer whose manifest names no file; empty if the issues are the next step.
+    private var empty: String {
+        guard check.errors.isEmpty else { return "" }
         return """
-            <form class="filter" autocomplete="off" hidden>
-            <div class="bar">
-            <input type="search" aria-label="Find" placeholder="URL, file or type">
-            <output></output>
-            <fieldset class="views"><legend>View</legend>\
-            \(choice("view", "cards", "Cards", checked: true))\(choice("view", "list", "List"))</fieldset>
-            </div>
-            <div class="strip">
-            <fieldset class="kinds"><legend>Kind</legend>\
-            \(choice("kind", "all", "All \(cards.count)", checked: true))\(kinds.joined())</fieldset>
-            <label>Order <select name="order"><option value="manifest">as in the manifest<option value="size">largest \
-            first</select></label>
-            \(editable == nil ? "" : PreviewEditor.choice)</div>
-            </form>
+            <p>No file stands in for a URL yet. To load a page with all its files, or single files, run:</p>
+            <pre class="next">\(tool.words("capture")) https://example.com/
+            \(tool.words("add")) https://example.com/css/site.css</pre>
 
             """
     }
 
-    private func choice(_ name: String, _ value: String, _ label: String, checked: Bool = false) -> String {
-        "<label><input type=\"radio\" name=\"\(name)\" value=\"\(value)\"\(checked ? " checked" : "")>\(label)</label>"
+    /// The form that filters and orders the cards; the form is hidden until the script shows it.
+    ///
+    /// Without JavaScript, the page shows all cards and no form.
+    private var filter: String {
+        let kinds = FileKind.allCases.filter { kind in cards.contains { $0.kind == kind } }
+        return """
+            <form class="filter" autocomplete="off" hidden>
+            <input type="search" aria-label="Find" placeholder="URL, file or type">
+            <output></output>
+            <select name="kind" aria-label="Kind"><option value="">All kinds\
+            \(kinds.map { "<option value=\"\($0.rawValue)\">\($0.title)" }.joined())</select>
+            <select name="order" aria-label="Order"><option value="">By name<option value="manifest">As in the manifest\
+            <option value="size">Largest first</select>
+            \(editable == nil ? "" : PreviewEditor.choice)<fieldset><legend>View</legend>\
+            <label><input type="radio" name="view" value="cards" checked>Cards</label>\
+            <label><input type="radio" name="view" value="list">List</label></fieldset>
+            </form>
+
+            """
     }
 
     // MARK: - Addresses

@@ -11,6 +11,7 @@ import SubstituteCheckKit
 // Mutable state is only accessed inside the condition's lock.
 final class PreviewServer: @unchecked Sendable {
     private let manifest: ManifestFile
+    private let tool: ToolName
     private let now: @Sendable () -> Date
     private let condition = NSCondition()
     private var version = 1
@@ -37,11 +38,17 @@ final class PreviewServer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - manifest: The manifest to show.
+    ///   - tool: The words with which the user calls the tool.
     ///   - recording: The file in which an app records its requests; nil for no recording. The file may not exist yet.
     ///   - now: Returns the current time.
     /// - Throws: ``ToolError`` if the manifest cannot be read or the server cannot start.
-    init(_ manifest: ManifestFile, recording: URL? = nil, _ now: @escaping @Sendable () -> Date) throws {
-        (self.manifest, self.recording, self.now) = (manifest, recording, now)
+    init(
+        _ manifest: ManifestFile,
+        _ tool: ToolName,
+        recording: URL? = nil,
+        _ now: @escaping @Sendable () -> Date
+    ) throws {
+        (self.manifest, self.tool, self.recording, self.now) = (manifest, tool, recording, now)
         check = ManifestCheck(manifest, on: now())
         if let issue = check.issues.first, issue.code == .unreadableManifest { throw ToolError(issue.message) }
         rebuildPage()
@@ -124,6 +131,7 @@ final class PreviewServer: @unchecked Sendable {
         let valid = marks.filter { $0.value.version == versions[$0.key] }.mapValues(\.words)
         let preview = PreviewPage(
             check,
+            tool,
             version: version,
             marks: valid,
             use: use,

@@ -80,6 +80,61 @@ struct PreviewLayoutTests {
         try await browser.wait(until: "\(row).offsetHeight > \(4 * closed)")
     }
 
+    @Test("Nothing is cut off, in cards, in the list, and in the excerpts of errors")
+    func nothingCut() async throws {
+        let mistake = #""https://example.com/a/long/path/\#(String(repeating: "on/", count: 20))x.png": "gone.png""#
+        let browser = try await phone(entries(12) + [mistake])
+        defer { browser.stop() }
+        for (view, order) in [("cards", ""), ("list", ""), ("cards", "size"), ("list", "manifest")] {
+            _ = try await browser.text("document.querySelector('input[name=view][value=\(view)]').click()")
+            _ = try await browser.text("(form.elements.order.value = '\(order)', sort(), apply())")
+            // The elements that show a part of a long text have an ellipsis, and the others fit the screen.
+            let outside = """
+                [...document.querySelectorAll("body *:not(option)")].filter(element => element.checkVisibility()
+                  && (element.getBoundingClientRect().right > 390
+                    || element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0
+                      && getComputedStyle(element).overflowX !== "visible"
+                      && getComputedStyle(element).textOverflow !== "ellipsis"))
+                  .map(element => element.outerHTML.slice(0, 100))
+                """
+            #expect(try await browser.text("(\(outside)).join()") == "", "\(view) \(order)")
+        }
+        #expect(try await browser.text("document.querySelector('#issues mark').textContent") == "\"")
+    }
+
+    @Test("In the order of sizes, the cards leave their groups, and return to them")
+    func orders() async throws {
+        try folder.write("x", to: "Site/small.txt")
+        try folder.write("xxxx", to: "Site/large.txt")
+        let browser = try await phone([
+            #""https://b.example.com/small.txt": "small.txt""#, #""https://a.example.com/small.txt": "small.txt""#,
+            #""https://c.example.com/large.txt": "large.txt""#,
+        ])
+        defer { browser.stop() }
+        let titles = """
+            [...document.querySelectorAll("h2, .card")].filter(element => element.checkVisibility())
+              .map(element => element.querySelector(".url a")?.title.slice(8) ?? element.querySelector("b").textContent)
+              .join(" ").replaceAll(".example.com", "")
+            """
+        func shown(by order: String) async throws -> String {
+            let event = "new Event('input', { bubbles: true })"
+            let select = "form.elements.order"
+            _ = try await browser.text("(\(select).value = '\(order)', \(select).dispatchEvent(\(event)))")
+            return try await browser.text(titles)
+        }
+        #expect(try await shown(by: "size") == "c/large.txt b/small.txt a/small.txt")
+        #expect(try await shown(by: "manifest") == "b/small.txt a/small.txt c/large.txt")
+        #expect(try await shown(by: "") == "a a/small.txt b b/small.txt c c/large.txt")
+    }
+
+    @Test("A text of one line has a low card")
+    func lowCard() async throws {
+        try folder.write("x\n", to: "Site/a.txt")
+        let browser = try await phone([#""https://h/a.txt": "a.txt""#])
+        defer { browser.stop() }
+        #expect(try #require(Double(try await browser.text("document.querySelector('.show').offsetHeight"))) < 60)
+    }
+
     @Test("The filters leave the page at least nine tenths of its height")
     func filters() async throws {
         let browser = try await phone(entries(60))

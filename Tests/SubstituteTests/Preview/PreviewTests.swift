@@ -41,11 +41,16 @@ struct PreviewTests {
                 search.dispatchEvent(new Event("input", { bubbles: true }));
                 return shown();
               };
-              const choose = kind => { page.querySelector(`input[value=${kind}]`).click(); return shown(); };
+              const choose = kind => {
+                const select = page.querySelector("[name=kind]");
+                select.value = kind;
+                select.dispatchEvent(new Event("input", { bubbles: true }));
+                return shown();
+              };
               const seen = {
                 cards: shown(), images: images.length, broken: images.filter(image => !image.naturalWidth).length,
                 ferry: type("FERRY svg"), nothing: type("no such thing"), all: type(""),
-                onlyImages: choose("image"), everything: choose("all"), filterIsShown: !page.querySelector(".filter").hidden,
+                onlyImages: choose("image"), everything: choose(""), filterIsShown: !page.querySelector(".filter").hidden,
                 scripts: page.scripts.length, handlers: page.querySelectorAll("[onerror],[onload],[onclick]").length,
                 foreignLinks: [...page.links].filter(link => !/^file:|^#/.test(link.href)).length,
                 title: page.title, text: page.body.textContent,
@@ -202,6 +207,63 @@ struct PreviewTests {
         #expect(!nothing.contains("at least this ships"))
     }
 
+    @Test(
+        "A URL is divided into server, folder and name",
+        arguments: [
+            ("https://h/", ["h", "/", "/"]), ("https://h/a.css", ["h", "/", "a.css"]),
+            ("https://h/img/a.png", ["h", "/img/", "a.png"]), ("https://h/blog/", ["h", "/", "blog/"]),
+            ("https://h/a/blog/", ["h", "/a/", "blog/"]), ("http://h:8080/a", ["http://h:8080", "/", "a"]),
+            ("//h/x/y?q=a/b&c", ["//h", "/x/", "y?q=a/b&c"]), ("https://h/?q=/", ["h", "/", "/?q=/"]),
+            ("https://[::1]/a/b", ["[::1]", "/a/", "b"]), ("https://h//a", ["h", "//", "a"]),
+        ]
+    )
+    func title(url: String, parts: [String]) {
+        let title = PreviewTitle(url)
+        #expect([title.host, title.folder, title.name] == parts)
+    }
+
+    @Test("Cards are grouped by server and folder, in the order that people expect of names")
+    func groups() async throws {
+        let urls = [
+            "https://b.example.com/i10.txt", "https://b.example.com/i2.txt", "https://b.example.com/sub/x.txt",
+            "https://b.example.com/B.txt", "https://a.example.com/v10/x.txt", "https://a.example.com/v9/x.txt",
+        ]
+        try folder.write("x", to: "groups/x.txt")
+        try folder.write(
+            "{ \(urls.map { "\"\($0)\": \"x.txt\"" }.joined(separator: ",\n")) }",
+            to: "groups/manifest.json"
+        )
+        let page = await Tool.run(["preview", "groups"], in: folder.url).output
+        let headings = page.matches(of: /<h[23]>(.*?)<\/h[23]>|<p class="url"><a [^>]*title="([^"]*)"/)
+        let lines = headings.map { match in
+            String(match.1 ?? match.2 ?? "").replacing("<wbr>", with: "")
+        }
+        #expect(
+            lines == [
+                "<b>a.example.com</b> <small>1 file, 1 byte</small>", "/v9/", urls[5], "/v10/", urls[4],
+                "<b>b.example.com</b> <small>1 file, 1 byte</small>", "/", urls[3], urls[1], urls[0], "/sub/", urls[2],
+            ]
+        )
+    }
+
+    @Test("A page without a file says what to do next, and has nothing to filter")
+    func emptyPage() async throws {
+        try folder.write("{}", to: "empty/manifest.json")
+        let page = await Tool.run(["preview", "empty"], in: folder.url).output
+        #expect(page.contains("No file stands in for a URL yet."))
+        #expect(
+            page.contains("substitute capture https://example.com/\nsubstitute add https://example.com/css/site.css")
+        )
+        let plugin = await Tool.run(
+            ["preview", "empty"],
+            in: folder.url,
+            environment: ["SUBSTITUTE_VERB": "substitute"]
+        )
+        #expect(plugin.output.contains("swift package substitute-edit add https://example.com/css/site.css"))
+        try folder.write("{ \"https://h/a\": \"gone.css\" }", to: "empty/manifest.json")
+        #expect(!(await Tool.run(["preview", "empty"], in: folder.url).output.contains("No file stands in")))
+    }
+
     @Test("Only a page that stays on this machine contains the manifest's path")
     func handedOn() async throws {
         let manifest = folder.url.appendingPathComponent("Sub stitutions/manifest.json")
@@ -214,7 +276,7 @@ struct PreviewTests {
             #expect(!html.contains("name=\"editor\"") && !html.contains("Sub%20stitutions/manifest.json"))
         }
         let check = ManifestCheck(try Tool.manifest(manifest.path), on: Date())
-        let own = PreviewPage(check, folder: folder.url, from: folder.url, editable: manifest).html
+        let own = PreviewPage(check, folder: folder.url, from: folder.url, ToolName([:]), editable: manifest).html
         let path = try #require(
             manifest.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["+", ":", "'"]))
         )
