@@ -25,10 +25,17 @@ struct Connection: ~Copyable {
         let words = lines[0].split(separator: " ")
         guard words.count == 3 else { return nil }
         var headers: [String: String] = [:]
+        var hosts = 0
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":") else { continue }
-            headers[line[..<colon].lowercased()] = line[line.index(after: colon)...]
-                .trimmingCharacters(in: .whitespaces)
+            let name = line[..<colon].lowercased()
+            if name == "host" { hosts += 1 }
+            headers[name] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        }
+        // RFC 9112 §3.2: without exactly one `Host`, two readers of a request may disagree about its server.
+        if hosts > 1 || hosts == 0 && words[2] == "HTTP/1.1" {
+            _ = send(Self.head(of: LoopbackServer.Response(status: 400, headers: ["Connection": "close"])))
+            return nil
         }
         if headers["expect"]?.lowercased() == "100-continue" { _ = send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
         let length = Int(headers["content-length"] ?? "0") ?? 0
@@ -121,6 +128,7 @@ struct Connection: ~Copyable {
         case 304: "Not Modified"
         case 307: "Temporary Redirect"
         case 308: "Permanent Redirect"
+        case 400: "Bad Request"
         case 404: "Not Found"
         default: "Status"
         }

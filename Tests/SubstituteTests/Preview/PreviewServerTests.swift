@@ -94,6 +94,20 @@ struct PreviewServerTests {
         }
     }
 
+    @Test("A request needs exactly one Host (RFC 9112 §3.2)", arguments: [0, 1, 2])
+    func hosts(count: Int) async throws {
+        let (process, url) = try await serving()
+        defer { process.stop() }
+        let port = try #require(URL(string: url)?.port)
+        let fields = ["Host: 127.0.0.1:\(port)\r\n", "HOST:127.0.0.1:\(port)\r\n"].prefix(count).joined()
+        let answer = try await onThread {
+            let handle = try connection(to: UInt16(port))
+            try handle.write(contentsOf: Data("GET / HTTP/1.1\r\n\(fields)Connection: close\r\n\r\n".utf8))
+            return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+        }
+        #expect(answer.hasPrefix(count == 1 ? "HTTP/1.1 200 " : "HTTP/1.1 400 "), "\(answer.prefix(80))")
+    }
+
     @Test("A symbolic link that replaces a folder is not followed out of the manifest's folder")
     func exchanged() async throws {
         let (process, url) = try await serving()
