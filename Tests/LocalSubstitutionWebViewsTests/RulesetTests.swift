@@ -190,6 +190,65 @@ struct RulesetTests {
         return urls + [base.replacingOccurrences(of: "//h/", with: "//h:8080/"), base + "%7E", base + "~"]
     }
 
+    /// Returns the URL that a browser sends (URL Standard §1.3 and §4.4; measured with Chromium 156).
+    ///
+    /// - Parameter usesOldSet: True for browsers that leave "^" and "|" in a path.
+    private static func sent(_ path: String, _ query: String, usesOldSet: Bool) -> String {
+        func encoded(_ text: String, _ set: String) -> String {
+            text.utf8.map { set.utf8.contains($0) ? String(format: "%%%02X", $0) : String(UnicodeScalar($0)) }.joined()
+        }
+        let inPath = encoded(path.replacingOccurrences(of: "\\", with: "/"), usesOldSet ? "\"<>`{}^" : "\"<>`{}^|")
+        return "https://h/\(inPath)?\(encoded(query, "\"<>'"))"
+    }
+
+    @Test("Each character of a path or query has a rule that matches what browsers send, or is reported")
+    func everyCharacter() throws {
+        for byte in UInt8(0x21)...0x7E where !"#".utf8.contains(byte) {
+            let raw = String(UnicodeScalar(byte))
+            let escape = String(format: "%%%02X", byte)
+            // The forms in which a page writes the character, in the path or in the query.
+            for (path, query) in [("a\(raw)z", "q"), ("a\(escape)z", "q"), ("a", "q=\(raw)z"), ("a", "q=\(escape)z")]
+            where !path.contains("?") {
+                for key in ["https://h/\(path)?\(query)", "https://h/a\(escape)z?q", "https://h/a?q=\(escape)z"] {
+                    let text = "{ \"\(key.map { "\"\\".contains($0) ? "\\\($0)" : "\($0)" }.joined())\": \"a.css\" }"
+                    let manifest = SubstitutionManifest(Data(text.utf8), name: "manifest.json")
+                    guard let table = try? SubstitutionTable(manifest, folder: folder.url, reading: .copied) else {
+                        continue
+                    }
+                    let ruleset = try ruleset(manifest)
+                    let matchers = try ruleset.rules.map { try RuleMatcher($0.filter) }
+                    for usesOldSet in [false, true] {
+                        let url = Self.sent(path, query, usesOldSet: usesOldSet)
+                        // The page or the manifest may escape a character that needs no escape. No rule can foresee that.
+                        let isNeedless = byte.isUnreserved && key != "https://h/\(path)?\(query)"
+                        let isAnswered = (try? explanation(of: url, table))?.substitution != nil
+                        let isMatched = try matchers.contains { try $0.matches(url) }
+                        #expect(isMatched == isAnswered || isNeedless && !isMatched, "\(url) for \(text)")
+                        let isOwn = key == "https://h/\(path)?\(query)"
+                        #expect(isMatched || !isOwn || !ruleset.omissions.isEmpty, "\(url) for \(text) is lost")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(
+        "A percent sign that begins no escape is matched as browsers send it",
+        arguments: [
+            ("?q=100%25", "?q=100%", true), ("?q=%25&a", "?q=%&a", true), ("?q=%25z%25", "?q=%z%", true),
+            ("?q=%25%25", "?q=%%", true), ("?q=%2541", "?q=%41", false), ("?q=%25aB", "?q=%aB", false),
+            ("?q=%25a", "?q=%a", true), ("?q=%5Ca%5B%25", #"?q=\a[%"#, true),
+        ]
+    )
+    func percent(key: String, sent: String, isMatched: Bool) throws {
+        let ruleset = try ruleset("{ \"https://h/a\(key)\": \"a.css\" }")
+        #expect(try ruleset.rules.contains { try RuleMatcher($0.filter).matches("https://h/a\(sent)") } == isMatched)
+        let ignoring = try self.ruleset("{ \"https://h/a\(key)\": { \"file\": \"a.css\", \"ignoreQuery\": [\"v\"] } }")
+        #expect(
+            try ignoring.rules.contains { try RuleMatcher($0.filter).matches("https://h/a\(sent)&v=1") } == isMatched
+        )
+    }
+
     @Test("Rules answer only what the manifest answers, no two the same URL, and each row has one")
     func likeTheTable() throws {
         var numbers = Numbers(state: 1)

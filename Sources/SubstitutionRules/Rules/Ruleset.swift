@@ -127,6 +127,8 @@ package struct Ruleset: Sendable {
         let written = Spelling.written(candidate.target)
         for base in Spelling.bases(of: candidate.target.identity, written.base, inFolder: substitution.folderLength) {
             switch candidate.rule {
+            case .exact where candidate.target.identity.query?.contains("'") == true:
+                omit(index, Self.apostrophe)
             case .exact:
                 for query in Spelling.queries(candidate.target.identity.query, written.query) {
                     addRule(for: query.map { "\(base)?\($0)" } ?? base, index, substitution)
@@ -139,6 +141,9 @@ package struct Ruleset: Sendable {
             }
         }
     }
+
+    /// The reason to omit a URL with this character in its query (URL Standard §1.3, special-query percent-encode set).
+    private static let apostrophe = "because browsers write ' as %27 in a query, which makes another URL"
 
     /// Adds a rule for one URL, unless a different candidate answers the URL.
     private mutating func addRule(for url: String, _ index: Int, _ substitution: Substitution) {
@@ -169,6 +174,7 @@ package struct Ruleset: Sendable {
         let (rule, key) = (candidate.rule, candidate.target.identity.query)
         // The query that is left without the ignored parameters.
         let remainder = rule.remainder(of: key)
+        if remainder?.contains("'") == true { return omit(index, Self.apostrophe) }
         for query in Spelling.queries(remainder) {
             addRule(for: query.map { "\(base)?\($0)" } ?? base, index, substitution)
         }
@@ -299,27 +305,40 @@ private enum Spelling {
     static func queries(_ query: String?, _ written: String? = nil) -> [String?] {
         query.map { query in
             let written = written ?? query
-            return unique([query, raw(query, "[]^`{|}"), written, raw(written, "[]^`{|}")])
+            return unique([query, raw(query), written, raw(written)])
         } ?? [nil]
     }
 
     /// Returns the spellings of the text before and after a parameter's value: the normal form, and the form that
     /// browsers send.
     static func parts(_ start: String, _ after: String) -> [(start: String, after: String)] {
-        [(start, after), (raw(start, "[]^`{|}"), raw(after, "[]^`{|}"))]
+        [(start, after), (raw(start), raw(after))]
     }
 
     /// Returns the text with these characters instead of their escapes (URL Standard §1.3).
-    private static func raw(_ text: String, _ characters: String) -> String {
-        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
-        return characters.utf8.reduce(text) { text, byte in
-            var encoding: [UInt8] = []
-            URLIdentity.appendEncoded(byte, to: &encoding)
-            return text.replacingOccurrences(
-                of: String(decoding: encoding, as: UTF8.self),
-                with: String(UnicodeScalar(byte))
-            )
+    ///
+    /// The default characters are those that browsers leave in a query. Browsers also leave a "%" that begins no escape
+    /// (§4.4, query state).
+    private static func raw(_ text: String, _ characters: String = "[\\]^`{|}%") -> String {
+        let bytes = Array(text.utf8)
+        guard bytes.contains(UInt8(ascii: "%")) else { return text }
+        var result: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            let digits = bytes[(index + 1)...].prefix(2)
+            let isEscape = bytes[index] == UInt8(ascii: "%") && digits.count == 2
+            let value = isEscape ? digits.reduce(0) { $0 << 4 | $1.hexValue } : 0
+            let next = bytes.dropFirst(index + 3).prefix(2)
+            let wouldEscape = value == UInt8(ascii: "%") && next.count == 2 && next.allSatisfy(\.isHexDigit)
+            if isEscape, characters.utf8.contains(value), !wouldEscape {
+                result.append(value)
+                index += 3
+            } else {
+                result.append(bytes[index])
+                index += 1
+            }
         }
+        return String(decoding: result, as: UTF8.self)
     }
 
     private static func unique(_ spellings: [String]) -> [String] {
