@@ -192,7 +192,7 @@ struct RulesetTests {
 
     /// Returns the URL that a browser sends (URL Standard §1.3 and §4.4; measured with Chromium 156).
     ///
-    /// - Parameter usesOldSet: True for browsers that leave "^" and "|" in a path.
+    /// Older browsers leave "|" in a path.
     private static func sent(_ path: String, _ query: String, usesOldSet: Bool) -> String {
         func encoded(_ text: String, _ set: String) -> String {
             text.utf8.map { set.utf8.contains($0) ? String(format: "%%%02X", $0) : String(UnicodeScalar($0)) }.joined()
@@ -219,7 +219,7 @@ struct RulesetTests {
                     let matchers = try ruleset.rules.map { try RuleMatcher($0.filter) }
                     for usesOldSet in [false, true] {
                         let url = Self.sent(path, query, usesOldSet: usesOldSet)
-                        // The page or the manifest may escape a character that needs no escape. No rule can foresee that.
+                        // A page may escape a character that needs no escape. No rule can foresee that.
                         let isNeedless = byte.isUnreserved && key != "https://h/\(path)?\(query)"
                         let isAnswered = (try? explanation(of: url, table))?.substitution != nil
                         let isMatched = try matchers.contains { try $0.matches(url) }

@@ -48,7 +48,7 @@ extension UInt8 {
     package var isOftenEncoded: Bool { isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@") }
 
     /// True for "/" and for `pchar` of RFC 3986 §3.3, except percent-encoding.
-    var isPathCharacter: Bool {
+    package var isPathCharacter: Bool {
         isUnreserved || isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@")
             || self == UInt8(ascii: "/")
     }

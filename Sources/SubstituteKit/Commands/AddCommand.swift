@@ -15,7 +15,8 @@ enum AddCommand {
         discussion: """
             Saves each file as host/path below the manifest's folder. New entries follow all others, in the same
             style; the rest of the manifest is not changed. A URL that an entry already answers is not loaded; for
-            such a URL, --with-references reads the existing file.
+            such a URL, --with-references reads the existing file. If the server redirects a page, a stylesheet or a
+            module to another URL, the entry is for that URL.
 
             \(Command.aboutManifest)
 
@@ -38,7 +39,7 @@ enum AddCommand {
     private static let references = Option(
         "with-references",
         short: "r",
-        "Also load the files that the pages and stylesheets refer to, and those that their\nstylesheets refer to: CSS url() and @import; HTML link, script, img, srcset and\nsource. Only from the same server and port, and never http: from https:."
+        "Also load the files that the pages and stylesheets refer to, and those that their\nstylesheets and frames refer to: CSS url() and @import; HTML link, script, img,\nsrcset, source, video, audio, track, input, object, embed and iframe; SVG image and\nuse. Only from the same server and port, and never http: from https:."
     )
 
     private static let host = Option(
@@ -80,9 +81,11 @@ enum AddCommand {
     private static func key(_ text: String) throws(UsageError) -> URLPattern {
         guard text != "-" else { throw UsageError("name the URLs; standard input is not read") }
         let whole = text.contains("://") || text.hasPrefix("//") ? text : "https://\(text)"
-        do {
+        do throws(URLProblem) {
             return try URLPattern(String(whole.prefix { $0 != "#" }))
         } catch {
+            // The URL may be a browser's, as another command has printed it.
+            if [.percent, .backslash].contains(error), let key = try? URLPattern(requested: whole) { return key }
             throw UsageError(error.message(for: whole, meant: Advice().url(meantBy: whole)))
         }
     }
@@ -143,17 +146,40 @@ private struct AddRun {
             }
         }
         for (download, load) in zip(wanted, await Download.loads(wanted, staging, options.limit, network)) {
-            var outcome: Addition.Outcome
+            let outcome: Addition.Outcome
+            var key = download.key
             switch load {
-            case .success(let resource):
+            case .success(var resource):
+                // An entry for the requested URL keeps its key.
+                if !options.replaces || addition.known(download.key) == nil {
+                    guard takesLastURL(&resource) else { continue }
+                }
+                key = resource.key
                 outcome = addition.add(resource, as: path, replaces: options.replaces)
                 resources.append(resource)
             case .failure(let error):
                 outcome = .refused(error.message)
             }
-            if !report(download.key, outcome) { isComplete = false }
+            if !report(key, outcome) { isComplete = false }
         }
         return isComplete
+    }
+
+    /// Gives a redirected resource the key of its last URL if relative references in it resolve against that URL.
+    ///
+    /// - Returns: False if this run adds the last URL by itself.
+    private mutating func takesLastURL(_ resource: inout Resource) -> Bool {
+        let first = resource.key
+        guard let last = try? URLPattern(requested: resource.source.absoluteString),
+            last.identityKey != (try? URLPattern(requested: first.targetURL))?.identityKey,
+            PageReferences.dependsOnURL(resource)
+        else { return true }
+        resource.key = last
+        lines.append(
+            "redirect \(visible(first.spelling)) → \(visible(last.spelling)), which the entry names, as relative "
+                + "references resolve against it; the network answers requests for \(visible(first.spelling))"
+        )
+        return seen.insert(last.identityKey).inserted
     }
 
     private mutating func report(_ key: URLPattern, _ outcome: Addition.Outcome) -> Bool {
@@ -185,7 +211,7 @@ private struct AddRun {
     /// The function also follows the references of the stylesheets that it adds.
     mutating func addReferences(to addition: inout Addition) async {
         for depth in 0... {
-            let sources = depth == 0 ? resources : resources.filter(PageReferences.isStylesheet)
+            let sources = depth == 0 ? resources : resources.filter(PageReferences.isFollowed)
             var keys: [URLPattern] = []
             for resource in sources {
                 keys += PageReferences.addresses(in: resource).compactMap { selection.key(for: $0, in: resource) }

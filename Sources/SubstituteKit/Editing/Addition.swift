@@ -9,8 +9,8 @@ import FoundationNetworking
 
 /// A resource that a server sent, saved in a file.
 struct Resource {
-    /// The requested URL.
-    let key: URLPattern
+    /// The URL of the entry: the requested URL, or the URL of the response.
+    var key: URLPattern
     /// True if the entry is to match any query.
     var ignoresQuery = false
     /// The file, in the staging folder; for a resource that is present already, in the manifest's folder.

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 import SubstitutionRules
 
 /// The URLs that a page or a stylesheet loads.
@@ -7,34 +8,56 @@ enum PageReferences {
     /// The maximum size of a page or stylesheet that is searched, in bytes.
     private static let largestSize = 20_000_000
 
-    /// True for a stylesheet.
+    /// True for a resource whose references are loaded, too, if a page or stylesheet refers to the resource.
     ///
-    /// The references of a stylesheet are always loaded. The references of a page are loaded only if the user named the
-    /// page.
-    static func isStylesheet(_ resource: Resource) -> Bool {
-        (resource.type ?? MediaType(fileName: resource.key.address.path))?.essence == "text/css"
+    /// Such a resource is a stylesheet, or a page in a frame.
+    static func isFollowed(_ resource: Resource) -> Bool {
+        type(of: resource).map { $0.isHTML || $0.essence == "text/css" } ?? false
     }
 
     /// Returns the distinct http and https URLs to which a page or stylesheet refers; empty for any other resource.
     static func addresses(in resource: Resource) -> [String] {
-        let type = resource.type ?? MediaType(fileName: resource.key.address.path)
-        guard let type, let data = try? Data(contentsOf: resource.file), data.count <= largestSize else { return [] }
-        var texts: [String] = []
-        var base = resource.source
-        if type.isHTML {
-            let references = PageScanner.references(in: Array(data))
-            texts = references.resources
-            base = references.bases.first.flatMap { URL(string: $0.text, relativeTo: base)?.absoluteURL } ?? base
-        } else if isStylesheet(resource) {
-            texts = ReferenceScanner.references(inStylesheet: data).map(\.text)
-        }
+        guard isFollowed(resource) else { return [] }
+        let (texts, base) = references(in: resource)
         var seen: Set<String> = []
         return texts.compactMap { text in
-            guard let url = URL(string: text.replacingOccurrences(of: " ", with: "%20"), relativeTo: base) else {
-                return nil
-            }
+            guard let url = URL(reference: text, in: base) else { return nil }
             let address = String(url.absoluteString.prefix { $0 != "#" })
-            return ["http", "https"].contains(url.scheme?.lowercased()) && seen.insert(address).inserted ? address : nil
+            return seen.insert(address).inserted ? address : nil
         }
+    }
+
+    /// Returns true if a resource's references may resolve against the URL of the response (RFC 3986 §5.1.3).
+    static func dependsOnURL(_ resource: Resource) -> Bool {
+        guard let type = type(of: resource), !isFollowed(resource) else { return isFollowed(resource) }
+        if type.isJavaScript { return text(of: resource)?.range(of: Data("import".utf8)) != nil }
+        if type.isXML { return references(in: resource).texts.contains { URL(string: $0)?.scheme == nil } }
+        return type.essence == "application/manifest+json" || type.essence.hasSuffix("mpegurl")
+    }
+
+    private static func type(of resource: Resource) -> MediaType? {
+        resource.type ?? MediaType(fileName: resource.key.address.path)
+    }
+
+    private static func text(of resource: Resource) -> Data? {
+        let data = try? Data(contentsOf: resource.file, options: .mappedIfSafe)
+        return data.flatMap { $0.count <= largestSize ? $0 : nil }
+    }
+
+    /// Returns the references in a resource, and the URL against which they resolve.
+    private static func references(in resource: Resource) -> (texts: [String], base: URL) {
+        guard let data = text(of: resource) else { return ([], resource.source) }
+        var texts: [String]
+        var base = resource.source
+        if type(of: resource)?.essence == "text/css" {
+            texts = ReferenceScanner.references(inStylesheet: data).map(\.text)
+        } else {
+            let references = PageScanner.references(in: Array(data))
+            texts = references.resources
+            base = references.bases.first.flatMap { URL(reference: $0.text, in: base) } ?? base
+        }
+        // A reference that is only a fragment means a part of the same document (CSS Values 4 §4.5.1.1, SVG 2 §16.1.2).
+        texts.removeAll { $0.hasPrefix("#") }
+        return (texts, base)
     }
 }

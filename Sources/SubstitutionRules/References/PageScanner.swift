@@ -150,6 +150,7 @@ package struct PageScanner {
         }
         let first = references.addresses.count
         for attribute in attributes {
+            let known = references.addresses.count
             switch (element.name, attribute.name) {
             case ("base", "href"):
                 // A `base` in a template or in SVG has no effect on the page.
@@ -161,8 +162,10 @@ package struct PageScanner {
             case (_, "style"): addStylesheet(attribute.value)
             default: break
             }
+            if Self.isLoaded(element, attribute.name) {
+                references.resources += references.addresses[known...].map(\.text)
+            }
         }
-        if Self.isLoaded(element) { references.resources += references.addresses[first...].map(\.text) }
         if element["integrity"] != nil {
             references.promised += references.addresses[first...]
             if element.name == "link" { references.promisedLinks += references.addresses[first...] }
@@ -170,13 +173,29 @@ package struct PageScanner {
         }
     }
 
-    /// Returns true if the page loads the addresses in an element's attributes.
-    private static func isLoaded(_ element: HTMLTag) -> Bool {
-        guard element.name == "link" else {
-            return ["script", "img", "source", "video", "audio", "track", "image", "body"].contains(element.name)
+    /// Returns true if the page loads the addresses in an attribute.
+    private static func isLoaded(_ element: HTMLTag, _ attribute: String) -> Bool {
+        switch (element.name, attribute) {
+        case ("link", "href"), ("link", "imagesrcset"): return isLoadedLink(element)
+        case ("input", "src"): return element.has("type", "image")
+        case ("img", "src"), ("img", "srcset"), ("image", "src"), ("image", "srcset"), ("source", "src"),
+            ("source", "srcset"), ("video", "src"), ("video", "poster"), ("audio", "src"), ("track", "src"),
+            ("script", "src"), ("embed", "src"), ("iframe", "src"), ("frame", "src"), ("object", "data"):
+            return true
+        // SVG: pictures, filters and parts of other files.
+        case ("image", "href"), ("image", "xlink:href"), ("feimage", "href"), ("feimage", "xlink:href"),
+            ("use", "href"), ("use", "xlink:href"), ("script", "href"), ("script", "xlink:href"):
+            return true
+        case (_, "background"):
+            return ["body", "table", "thead", "tbody", "tfoot", "tr", "td", "th"].contains(element.name)
+        default: return false
         }
+    }
+
+    private static func isLoadedLink(_ element: HTMLTag) -> Bool {
         let loaded: Set<Substring> = [
-            "stylesheet", "icon", "apple-touch-icon", "mask-icon", "preload", "modulepreload", "manifest",
+            "stylesheet", "icon", "apple-touch-icon", "apple-touch-icon-precomposed", "apple-touch-startup-image",
+            "mask-icon", "preload", "modulepreload", "manifest",
         ]
         let relations = element["rel"]?.string ?? ""
         return !loaded.isDisjoint(with: relations.lowercased().split(whereSeparator: \.isWhitespace))

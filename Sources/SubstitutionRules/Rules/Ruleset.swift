@@ -142,7 +142,7 @@ package struct Ruleset: Sendable {
         }
     }
 
-    /// The reason to omit a URL with this character in its query (URL Standard §1.3, special-query percent-encode set).
+    /// The reason to omit a URL with this character in its query (URL Standard §1.3).
     private static let apostrophe = "because browsers write ' as %27 in a query, which makes another URL"
 
     /// Adds a rule for one URL, unless a different candidate answers the URL.

@@ -1,6 +1,7 @@
 // iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
+import LocalSubstitutionCache
 import LoopbackServer
 import TestSupport
 import Testing
@@ -136,12 +137,80 @@ struct AddTests {
         #expect(site.listing == before)
     }
 
-    @Test("A redirect is followed, and the entry has the URL that the user named")
-    func redirect() async throws {
-        site.set("/old.css", LoopbackServer.Response(status: 301, headers: ["Location": "/css/site.css"]))
-        #expect(try await site.run("add", "\(site.url)/old.css").status == 0)
-        #expect(site.file("\(site.name)/old.css")?.hasPrefix("body") == true)
-        #expect(site.file("manifest.json")?.contains("\"\(site.url)/old.css\": \"\(site.name)/old.css\"") == true)
+    @Test(
+        "The entry of a redirected resource has the URL against which its references resolve",
+        arguments: [
+            ("text/html", "<!doctype html><img src=a.png>", true), ("application/xhtml+xml", "<html/>", true),
+            ("text/css", "a { }", true), ("text/javascript", "import './b.js'", true),
+            ("application/manifest+json", "{}", true), ("application/vnd.apple.mpegurl", "#EXTM3U", true),
+            ("image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg'><image href='a.png'/></svg>", true),
+            ("image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg'><use href='#a'/></svg>", false),
+            ("text/javascript", "var a = 1", false), ("application/json", "{}", false), ("text/plain", "a", false),
+            ("image/gif", "GIF89a", false),
+        ]
+    )
+    func redirect(type: String, body: String, isMoved: Bool) async throws {
+        site.set("/old", LoopbackServer.Response(status: 301, headers: ["Location": "/deep/new?v=1"]))
+        site.set("/deep/new", body, type: type)
+        let result = try await site.run("add", "\(site.url)/old")
+        #expect(result.status == 0, "\(result)")
+        let url = site.url + (isMoved ? "/deep/new?v=1" : "/old")
+        #expect(site.file("manifest.json")?.contains("\"\(url)\":") == true, "\(site.file("manifest.json") ?? "")")
+        #expect(result.output.hasPrefix("redirect \(site.url)/old → \(url), which the entry names") == isMoved)
+        #expect(result.output.contains("added    \(url) → "), "\(result.output)")
+        #expect(try await site.run("check").status == 0)
+    }
+
+    @Test("URLs that are redirected to the same page share its entry, and an entry of the user's own stays")
+    func redirectsToOne() async throws {
+        for path in ["/a", "/b"] {
+            site.set(path, LoopbackServer.Response(status: 302, headers: ["Location": "/css/site.css"]))
+        }
+        let result = try await site.run("add", "\(site.url)/a", "\(site.url)/css/site.css", "\(site.url)/b")
+        #expect(result.status == 0, "\(result)")
+        #expect(result.output.components(separatedBy: "added  ").count == 2, "\(result.output)")
+        #expect(result.output.components(separatedBy: "redirect ").count == 3, "\(result.output)")
+        let again = try await site.run("add", "\(site.url)/a")
+        #expect(again.status == 0 && again.output.contains("present  \(site.url)/css/site.css"), "\(again)")
+        try site.folder.write("{ \"\(site.url)/a\": \"a.css\" }", to: "manifest.json")
+        try site.folder.write("a", to: "a.css")
+        let replaced = try await site.run("add", "--replace", "\(site.url)/a")
+        #expect(replaced.output == "replaced \(site.url)/a → a.css\n", "\(replaced)")
+    }
+
+    @Test("A redirected page's own references are loaded, and its fragments are not")
+    func redirectedPage() async throws {
+        site.set("/", LoopbackServer.Response(status: 302, headers: ["Location": "/en/"]))
+        site.set(
+            "/en/",
+            "<link rel=stylesheet href=../css/site.css><svg><use href=#a /></svg><style>i{mask:url(#b)}</style>",
+            type: "text/html"
+        )
+        let result = try await site.run("add", "-r", "\(site.url)/")
+        #expect(result.status == 0, "\(result)")
+        #expect(site.requests().sorted() == ["GET /", "GET /css/site.css", "GET /en/", "GET /img/bg.png"])
+    }
+
+    @Test(
+        "URLs as browsers send them are added, so that a printed command works",
+        arguments: [
+            "?a=1&b=2", "?f[]=a%20b", "?family=Lato%3A400|Inter", "?q=it's", "?q=100%", "?q=a\\b", "?a;b,c(d)*!$~",
+            "?q={a}`^", "/a[1]|b.css", "/%5Ba%5D.css", "/a'b.css", "/~a/b@2x.css", "?", "?q=%zz", "?q=é",
+            "/é.css?%C3%A9",
+        ]
+    )
+    func spelled(rest: String) async throws {
+        let url = "\(site.url)\(rest.hasPrefix("?") ? "/x.css" : "")\(rest)"
+        let target = try #require((try? URLIdentity(url))?.path)
+        site.set(String(target), "a { }", type: "text/css")
+        let path = String(rest.prefix { $0 != "?" })
+        site.set(path.isEmpty ? "/x.css" : path, "a { }", type: "text/css")
+        let result = try await site.run("add", url)
+        #expect(result.status == 0 && result.output.hasPrefix("added    "), "\(result)")
+        #expect(try await site.run("add", url).output.hasPrefix("present  "))
+        #expect(try await site.run("check").status == 0)
+        let explained = try await site.run("explain", "manifest.json", url)
+        #expect(explained.status == 0 && !explained.output.contains("substitute add"), "\(explained)")
     }
 
     @Test("A large body is written as it is received, up to the limit of --max-size", .timeLimit(.minutes(10)))

@@ -194,19 +194,19 @@ struct OutdatedTests {
     func nginx() async throws {
         let style = Data(String(repeating: "body { color: red }\n", count: 5000).utf8)
         let nginx = try await Nginx(
-            "types { text/css css; image/svg+xml svg; } gzip on; gzip_types text/css; location = /old.css { return 301 /a.css; } location = /away.css { return 503; }",
+            "types { text/css css; image/svg+xml svg; } gzip on; gzip_types text/css; location = /old.svg { return 301 /b.svg; } location = /away.css { return 503; }",
             files: ["a.css": style, "b.svg": Data("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8)]
         )
         defer { nginx.stop() }
         let url = nginx.url.absoluteString
-        let added = try await site.run("add", "\(url)/a.css", "\(url)/b.svg", "\(url)/old.css")
+        let added = try await site.run("add", "\(url)/a.css", "\(url)/b.svg", "\(url)/old.svg")
         #expect(added.status == 0, "\(added)")
         #expect(try await site.run("add", "\(url)/away.css").errors.contains("its server answers 503"))
         #expect(try await site.run("check", "--strict").status == 0)
         let current = try await site.run("outdated")
         #expect(current.status == 0 && current.output == "3 files: 3 are up to date\n", "\(current)")
         // The request after a redirect is conditional, too.
-        try nginx.write(Data("body { color: blue }".utf8), to: "a.css")
+        try nginx.write(Data("<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"new\"/>".utf8), to: "b.svg")
         let outdated = try await site.run("outdated")
         #expect(
             outdated.status == 1 && outdated.output.hasSuffix("3 files: 2 differ, 1 is up to date\n"),

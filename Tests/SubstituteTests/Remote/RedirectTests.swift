@@ -45,7 +45,7 @@ struct RedirectTests {
         redirect("/dir/a.css", to: location.replacingOccurrences(of: "HOST", with: host), status: status)
         let result = await add("/dir/a.css")
         #expect(result.status == 0, "\(result)")
-        #expect(site.file("\(site.name)/dir/a.css") == "b { }")
+        #expect(site.file("\(site.name)/dir/b.css") == "b { }")
         #expect(site.requests() == ["GET /dir/a.css", "GET /dir/b.css"])
     }
 

@@ -36,6 +36,51 @@ struct ReferenceTests {
         )
     }
 
+    /// The references of a page, each with the targets that are requested.
+    static let elements: [(html: String, targets: [String])] = [
+        ("<img src=a srcset='b 1x, c 2x,d 3x , e%20f 4x'>", ["/a", "/b", "/c", "/d", "/e%20f"]),
+        ("<img srcset='a 100w,b 200w' sizes=100vw>", ["/a", "/b"]),
+        ("<picture><source srcset='a, b 2x' type=image/avif><img src=c></picture>", ["/a", "/b", "/c"]),
+        ("<link rel=preload as=image href=a imagesrcset='b 1x, c 2x'>", ["/a", "/b", "/c"]),
+        ("<link rel=preload as=image imagesrcset='data:image/gif;base64,a,b 1x, c 2x'>", ["/c"]),
+        ("<video src=a poster=b><source src=c><track src=d></video>", ["/a", "/b", "/c", "/d"]),
+        ("<audio src=a><source src=b></audio>", ["/a", "/b"]),
+        ("<input type=image src=a formaction=b><input type=IMAGE src=c>", ["/a", "/c"]),
+        ("<input type=text src=a><input src=b><button formaction=c>", []),
+        ("<object data=a type=image/svg+xml></object><object classid=b></object>", ["/a"]),
+        ("<embed src=a>", ["/a"]), ("<iframe src=a></iframe><iframe src=about:blank></iframe>", ["/a"]),
+        ("<svg><use href=a#i /><use xlink:href=b#j /><use href=#k /></svg>", ["/a", "/b"]),
+        ("<svg><image href=a /><image xlink:href=b /><filter><feImage href=c /></filter></svg>", ["/a", "/b", "/c"]),
+        ("<svg><a href=a><text>b</text></a></svg><a href=c>d</a><form action=e></form><area href=f>", []),
+        ("<body background=a><table background=b><tr><td background=c>", ["/a", "/b", "/c"]),
+        ("<script src=a></script><script type=module src=b></script>", ["/a", "/b"]),
+        ("<link rel=apple-touch-startup-image href=a><link rel='shortcut icon' href=b>", ["/a", "/b"]),
+        ("<link rel=canonical href=a><link rel=preconnect href=b><link rel=alternate href=c>", []),
+        ("<p style='background: url(a)'>b</p><style>i { mask: url(#c); background: url(d#e) }</style>", ["/a", "/d"]),
+        ("<style>i { background: image-set('a' 1x, url(b) 2x) }</style>", ["/a", "/b"]),
+        ("<base href=/x/><img src=a><svg><use href=#b /></svg>", ["/x/a"]),
+        ("<img src='a?f=Lato%3A400|Inter'><img src='b?f[]=a%20b'>", ["/a?f=Lato%3A400%7CInter", "/b?f%5B%5D=a%20b"]),
+        (#"<img src='\dir\a?b\c'><img src='d e.png'><img src='f?100%'>"#, ["/dir/a?b%5Cc", "/d%20e.png", "/f?100%25"]),
+    ]
+
+    @Test("Everything that a page loads is loaded, and nothing else", arguments: Self.elements)
+    func element(html: String, targets: [String]) async throws {
+        site.set("/a.css", "<!doctype html>" + html, type: "text/html")
+        let result = await add("--as", "a.html")
+        #expect(result.status == 0, "\(result)")
+        #expect(Set(site.requests()) == Set((["/a.css"] + targets).map { "GET \($0)" }))
+    }
+
+    @Test("The page in a frame is added with its own files, but a linked page is not")
+    func frames() async throws {
+        site.set("/a.css", "<iframe src=frame.html></iframe><a href=linked.html>a</a>", type: "text/html")
+        site.set("/frame.html", "<img src=i.svg><iframe src=frame.html></iframe>", type: "text/html")
+        site.set("/i.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>", type: "image/svg+xml")
+        let result = await add("--as", "a.html")
+        #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
+        #expect(site.requests() == ["GET /a.css", "GET /frame.html", "GET /i.svg"])
+    }
+
     @Test("The references of an existing stylesheet are followed, but it is not loaded again")
     func present() async throws {
         site.set("/a.css", "@import 'b.css'", type: "text/css")
