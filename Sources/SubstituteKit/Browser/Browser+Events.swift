@@ -28,7 +28,7 @@ extension Browser {
         case "Inspector.targetCrashed":
             if event.session == page?.session { failure = ToolError("the browser's tab with the page has crashed") }
         case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
-            if let words = ReportedError(event)?.words { onEvent(.complaint(words)) }
+            if let error = ReportedError(event) { onEvent(.complaint(error)) }
         default: traffic.receive(event)
         }
     }

@@ -17,7 +17,7 @@ actor Browser {
         /// A sentence was added to ``notes``; holds the sentence.
         case note(String)
         /// A script failed, or the browser reported an error.
-        case complaint(String)
+        case complaint(ReportedError)
     }
 
     private let process: BrowserProcess

@@ -1,8 +1,10 @@
 import Foundation
 
 /// One line about an error that a script or the browser reports.
-struct ReportedError {
+struct ReportedError: Sendable {
     let words: String
+    /// The URL of a load that failed, if the browser reports such a load.
+    let failedURL: String?
 
     private struct Exception: Decodable {
         struct Details: Decodable {
@@ -15,6 +17,7 @@ struct ReportedError {
 
     private struct Entry: Decodable {
         struct Entry: Decodable {
+            let source: String
             let level: String
             let text: String
             let url: String?
@@ -43,10 +46,14 @@ struct ReportedError {
     /// The maximum number of characters that are kept.
     private static let limit = 1000
 
+    init(words: String, failedURL: String?) { (self.words, self.failedURL) = (words, failedURL) }
+
     /// Reads an event; nil if it does not report an error.
     init?(_ event: DevTools.Event) {
         guard let words = Self.words(event) else { return nil }
-        self.words = String(words.prefix(Self.limit))
+        let entry = event.parameters(Entry.self)?.entry
+        let failedURL = entry?.source == "network" ? entry?.url : nil
+        self.init(words: String(words.prefix(Self.limit)), failedURL: failedURL)
     }
 
     private static func words(_ event: DevTools.Event) -> String? {

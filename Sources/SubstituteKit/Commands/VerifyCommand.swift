@@ -10,7 +10,8 @@ enum VerifyCommand {
         operands: "[OPTIONS] [MANIFEST] URL…",
         operandKind: .manifest,
         options: [
-            require, allowsChanged, tolerance, mask, report, format, device, LoadOptions.scroll, LoadOptions.wait,
+            require, allowsChanged, allowsErrors, tolerance, mask, report, format, device, LoadOptions.scroll,
+            LoadOptions.wait,
             BrowseCommand.serviceWorkers,
             BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
         ],
@@ -26,9 +27,14 @@ enum VerifyCommand {
 
             \(Command.aboutManifest)
 
-            Exits with 0 if the files fit; 1 if fewer requests came from files than required, a file differs from what
-            its server sends, the picture differs by more than the tolerance, a page could not be loaded, or the
-            manifest has errors; and 2 on a usage error.
+            Exits with 0 if every page passes, 2 on a usage error, and 1 for any of these reasons:
+              the manifest has errors;
+              a page could not be loaded, its server answers 400 or above, or it was not finished in time;
+              no request of a page came from a file, or no such file could be compared with what its server sends
+              (--require 0% permits both); fewer requests came from files than --require demands;
+              a file differs from what its server sends (--allow-changed permits this);
+              a script error or a failed load occurs only with the files (--allow-errors permits this);
+              the picture differs by more than --tolerance.
             """,
         example: "  substitute verify --require 90% --report verified https://example.com/",
         run: run
@@ -38,11 +44,15 @@ enum VerifyCommand {
         "require",
         short: "r",
         value: "share",
-        "The share of each page's requests that files must at least answer, such as 90%."
+        "The share of each page's requests that files must at least answer, such as 90%;\nby default at least one request, and 0% permits none."
     )
     private static let allowsChanged = Option(
         "allow-changed",
         "Report files that differ from what their servers send, but do not fail."
+    )
+    private static let allowsErrors = Option(
+        "allow-errors",
+        "Report errors that occur only with the files, but do not fail."
     )
     private static let tolerance = Option(
         "tolerance",
@@ -79,6 +89,7 @@ enum VerifyCommand {
         if let text = arguments.values(require).last { limits.required = try VerificationLimits.share(text) }
         if let text = arguments.values(tolerance).last { limits.tolerance = try VerificationLimits.share(text) }
         limits.allowsChanges = arguments.has(allowsChanged)
+        limits.allowsErrors = arguments.has(allowsErrors)
         let manner = PageVisit.Manner(load: try LoadOptions(arguments), masks: arguments.values(mask))
         let printer = try VerificationPrinter(arguments.values(format).last, limits, console)
         let manifest = try ManifestLocation(console).find(named)
@@ -107,10 +118,10 @@ enum VerifyCommand {
                 page.dropPictures()
                 pages.append(page)
                 try printer.print(page, manifest)
-                if !limits.problems(with: page).isEmpty { fits = false }
-            } catch let error as ToolError where urls.count > 1 {
+                if limits.verdict(on: page) == .fails { fits = false }
+            } catch let error as ToolError {
                 // Report the error, and verify the remaining pages.
-                console.printError("substitute verify: \(error.message)")
+                try printer.print(UnloadedPage(url: url.text, reason: error.message))
                 fits = false
             }
         }

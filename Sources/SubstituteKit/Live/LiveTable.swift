@@ -30,8 +30,11 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         /// True if an entry matches, but its file is too large to be sent to the browser.
         var isTooLarge = false
 
+        /// True if the page or the browser itself gave the load up.
+        var isCancelled = false
+
         /// True if no file answered, and either no server answered or the server's status is 400 or above.
-        var hasFailed: Bool { file == nil && (status.map { $0 >= 400 } ?? true) }
+        var hasFailed: Bool { file == nil && !isCancelled && (status.map { $0 >= 400 } ?? true) }
     }
 
     /// A file that answered.
@@ -48,18 +51,21 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     private var pending: [String: URLRequest] = [:]
     private let onFinish: @Sendable (FinishedLoad) -> Void
     private let countsBytes: Bool
+    private let loads: LoadList?
 
     /// - Parameters:
     ///   - table: The table that answers.
     ///   - countsBytes: True to count the bytes that servers send. The page then receives a body only when the whole
     ///     body has arrived.
+    ///   - loads: Receives each request that begins.
     ///   - onFinish: Called once for each load, on any thread, when the source of the response is known.
     init(
         _ table: SubstitutionTable,
         countsBytes: Bool = false,
+        loads: LoadList? = nil,
         onFinish: @escaping @Sendable (FinishedLoad) -> Void
     ) {
-        (self.table, self.countsBytes, self.onFinish) = (table, countsBytes, onFinish)
+        (self.table, self.countsBytes, self.loads, self.onFinish) = (table, countsBytes, loads, onFinish)
     }
 
     /// The table in use; may be replaced at any time.
@@ -82,6 +88,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     // MARK: - Requests
 
     func decide(on held: HeldRequest) async -> Decision {
+        loads?.begin(held)
         guard let request = URLRequest(held) else { return .proceed }
         let table = current
         if let answer = table.answer(to: request), let decision = decision(answer, held, request, table, status: nil) {
@@ -145,6 +152,7 @@ extension LiveTable.FinishedLoad {
         (url, method, kind) = (held.request.url, held.request.method, held.resourceType)
         (self.file, self.status) = (file, status)
         type = held.responseField("content-type").flatMap { MediaType($0) }
+        isCancelled = held.responseErrorReason == "Aborted"
     }
 }
 

@@ -7,15 +7,17 @@ struct PageVisit: Sendable {
     /// A screenshot of the whole page, as PNG in base64.
     let picture: String
     /// The errors that scripts and the browser reported.
-    let complaints: [String]
+    let complaints: [ReportedError]
     /// Sentences for the user, for example about a refused download, a closed pop-up, or a cropped screenshot.
     let notes: [String]
     /// The status of the server's response for the page; nil if a file answered.
     let status: Int?
+    /// The sentence that says why the page is not complete; nil for a complete page.
+    let incompleteness: String?
 
     /// The options for loading a page and for taking its screenshot.
     struct Manner: Sendable {
-        let load: LoadOptions
+        var load: LoadOptions
         /// CSS selectors of the elements that are not compared.
         let masks: [String]
     }
@@ -23,28 +25,37 @@ struct PageVisit: Sendable {
     /// Loads a page in a newly started browser and takes a screenshot.
     ///
     /// - Throws: ``ToolError`` if the page cannot be loaded.
-    init(_ url: String, in browser: Browser, _ manner: Manner, _ complaints: ReportedErrors) async throws {
+    init(
+        _ url: String,
+        in browser: Browser,
+        _ manner: Manner,
+        _ complaints: ReportedErrors,
+        _ loads: LoadList
+    ) async throws {
         try await browser.load(url, manner.load)
-        // Read the errors before the screenshot is taken, because taking the screenshot may itself cause errors.
+        // Taking the screenshot may itself cause loads and errors, which count in neither of the two visits.
+        loads.cut()
         self.complaints = complaints.all
         picture = try await browser.picture(without: manner.masks)
-        (notes, status) = (await browser.notes, await browser.status)
+        let notes = await browser.notes
+        incompleteness = notes.first { $0.contains(" was not finished after ") }
+        (self.notes, status) = (notes.filter { [incompleteness] in $0 != incompleteness }, await browser.status)
     }
 
     /// Collects the errors that a page reports.
     // Mutable state is only accessed inside the lock.
     final class ReportedErrors: @unchecked Sendable {
         private let lock = NSLock()
-        private var list: [String] = []
+        private var list: [ReportedError] = []
 
         /// The maximum number of errors that are kept; a page may report any number of them.
         private static let limit = 1000
 
-        var all: [String] { lock.withLock { list } }
+        var all: [ReportedError] { lock.withLock { list } }
 
         func receive(_ happening: Browser.Event) {
-            guard case .complaint(let words) = happening else { return }
-            lock.withLock { if list.count < Self.limit { list.append(words) } }
+            guard case .complaint(let error) = happening else { return }
+            lock.withLock { if list.count < Self.limit { list.append(error) } }
         }
     }
 }

@@ -19,9 +19,9 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         let served: Served
     }
 
-    /// A server's response that differs from the file's bytes.
+    /// A server's response that is compared with a file's bytes.
     enum Served: Equatable, Sendable {
-        case body(count: Int)
+        case body(Data)
         case status(Int)
         /// The server could not be reached.
         case nothing
@@ -29,7 +29,7 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         /// The response in words, as a clause for messages.
         var words: String {
             switch self {
-            case .body(let count): "there \(ByteCount(count))"
+            case .body(let data): "there \(ByteCount(data.count))"
             case .status(let status): "its server answers \(status)"
             case .nothing: "its server sends nothing"
             }
@@ -39,35 +39,41 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
     private let table: SubstitutionTable
     private let lock = NSLock()
     private var found: [String: Change] = [:]
-    private var ended: [LiveTable.FinishedLoad] = []
+    private var same: Set<String> = []
+    let loads = LoadList()
 
     init(_ table: SubstitutionTable) { self.table = table }
 
     /// The files that differ, sorted by URL.
     var changes: [Change] { lock.withLock { found.values.sorted { $0.url < $1.url } } }
 
-    /// Every load that has finished.
-    var loads: [LiveTable.FinishedLoad] { lock.withLock { ended } }
+    /// The URLs for which the server's response was compared with a file.
+    var compared: Set<String> { lock.withLock { same.union(found.keys) } }
 
-    func decide(on held: HeldRequest) async -> Decision { .proceed }
+    func decide(on held: HeldRequest) async -> Decision {
+        loads.begin(held)
+        return .proceed
+    }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
         if held.isRedirect { return .proceed }
         guard held.request.url.lowercased().hasPrefix("http") else { return .proceed }
-        lock.withLock { ended.append(LiveTable.FinishedLoad(held, file: nil, status: held.responseStatusCode)) }
-        guard let request = URLRequest(held), held.request.method == "GET", let answer = table.answer(to: request),
-            let substitution = table.explain(request).substitution
+        loads.append(LiveTable.FinishedLoad(held, file: nil, status: held.responseStatusCode))
+        guard !loads.isCut, held.request.method == "GET", let request = URLRequest(held),
+            let answer = table.answer(to: request), let substitution = table.explain(request).substitution
         else {
             // In the load with the files, ``LiveTable`` reads the whole body before the page receives it. This load
             // does the same, so that both pages are delayed equally.
             _ = await held.size(body)
             return .proceed
         }
-        let served = await served(held, answer.data, body)
+        guard let served = await served(held, body) else { return .proceed }
         lock.withLock {
             // A page may request a URL more than once, for example for the byte ranges of a video. One differing
             // response is enough.
-            if let served {
+            if case .body(let data) = served, data == answer.data {
+                same.insert(held.request.url)
+            } else {
                 found[held.request.url] = Change(
                     url: held.request.url,
                     substitution: substitution,
@@ -79,18 +85,14 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         return .proceed
     }
 
-    /// Returns the server's response if it differs from the file; nil if it does not, or cannot be compared.
-    private func served(
-        _ held: HeldRequest,
-        _ file: Data,
-        _ body: @Sendable () async throws -> String
-    ) async -> Served? {
+    /// Returns the server's response; nil if it cannot be compared.
+    private func served(_ held: HeldRequest, _ body: @Sendable () async throws -> String) async -> Served? {
         // A request that the page cancelled says nothing about the server.
         guard let status = held.responseStatusCode else { return held.isOffline ? .nothing : nil }
-        // A response with a byte range (206) can be compared, because `file` covers the same range.
+        // A response with a byte range (206) can be compared, because the file's response covers the same range.
         guard status == 200 || status == 206 else { return .status(status) }
         guard let text = try? await body(), let data = Data(base64Encoded: text) else { return nil }
         if let length = held.plainLength, data.count < length { return nil }
-        return data == file ? nil : .body(count: data.count)
+        return .body(data)
     }
 }

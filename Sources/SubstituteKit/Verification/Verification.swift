@@ -24,14 +24,18 @@ struct Verification: Sendable {
     /// The mapped resources for which the server's response differs from the file.
     let changes: [ServedComparison.Change]
     var misses: [Miss]
-    /// The URLs that failed only in the load with the files.
-    var failures: [String]
-    /// The errors that were reported only in the load with the files.
-    var complaints: [String]
+    /// The number of URLs for which the server's response was compared with the file.
+    let comparedCount: Int
+    /// The errors that occurred only in the load with the files.
+    var errors: NewErrors
     /// Sentences for the user, for example about a refused download, a closed pop-up, or a cropped screenshot.
     var notes: [String]
     /// The status of the server's response for the page.
     let status: Int?
+    /// The sentence that says why one of the two loads is not complete; nil if both are.
+    var incompleteness: String?
+    /// The URLs that the page requested in only one of its two loads.
+    var askedOnce: (network: [String], files: [String])
     /// Both screenshots, as PNG in base64; nil once they have been written.
     var pictures: (network: String, files: String)?
     var comparison: PictureComparison
@@ -47,36 +51,77 @@ struct Verification: Sendable {
         _ manner: PageVisit.Manner
     ) async throws {
         let served = ServedComparison(table)
-        let before = PageVisit.ReportedErrors()
-        let first = try await Browser.run(settings, served, onEvent: { before.receive($0) }) { browser in
-            try await PageVisit(url, in: browser, manner, before)
-        }
+        let (first, observed) = try await Self.visit(url, served, settings, manner)
         let loads = LoadList()
         let after = PageVisit.ReportedErrors()
-        let live = LiveTable(table, countsBytes: true) { loads.append($0) }
+        let live = LiveTable(table, countsBytes: true, loads: loads) { loads.append($0) }
         let (second, comparison) = try await Browser.run(settings, live, onEvent: { after.receive($0) }) {
             browser in
-            let visit = try await PageVisit(url, in: browser, manner, after)
+            let visit = try await PageVisit(url, in: browser, manner, after, loads)
             let scale = settings.device?.scale ?? 1
             return (visit, try await PictureComparison(first.picture, visit.picture, scale: scale, in: browser))
         }
-        let counted = loads.all.filter(\.isCounted)
+        let counted = loads.counted.filter(\.isCounted)
         let answered = counted.compactMap(\.file)
         self.url = url
         (requestCount, answeredCount) = (counted.count, answered.count)
         (fileBytes, networkBytes) = (answered.reduce(0) { $0 + $1.count }, counted.compactMap(\.size).reduce(0, +))
-        changes = served.changes
+        (changes, comparedCount) = (served.changes, served.compared.count)
         misses = Self.unique(counted.filter { $0.file == nil }, by: \.url).map { load in
             explainer.miss(load, besides: Set(answered.map(\.substitution.url)), in: table)
         }
-        let failedBefore = Set(served.loads.filter(\.hasFailed).map(\.url))
-        failures = Self.unique(loads.all.filter { $0.hasFailed && !failedBefore.contains($0.url) }, by: \.url).map(
-            \.url
-        )
-        complaints = Self.added(to: first.complaints, in: second.complaints)
+        errors = try await Self.newErrors(loads.counted, second.complaints, observed) {
+            // Some errors seem new only because the page came to them later. So load it again, and wait longer.
+            var manner = manner
+            manner.load.pause += 2
+            return try await Self.visit(url, ServedComparison(table), settings, manner).1
+        }
+        askedOnce = Self.askedOnce(served.loads, loads)
         notes = Self.unique(first.notes + second.notes, by: \.self)
+        incompleteness = first.incompleteness ?? second.incompleteness
         (status, pictures) = (first.status, (first.picture, second.picture))
         self.comparison = comparison
+    }
+
+    /// Loads a page without the files.
+    private static func visit(
+        _ url: String,
+        _ served: ServedComparison,
+        _ settings: BrowserSettings,
+        _ manner: PageVisit.Manner
+    ) async throws -> (PageVisit, NewErrors.Observations) {
+        let errors = PageVisit.ReportedErrors()
+        let visit = try await Browser.run(settings, served, onEvent: { errors.receive($0) }) { browser in
+            try await PageVisit(url, in: browser, manner, errors, served.loads)
+        }
+        let loads = served.loads
+        return (visit, NewErrors.Observations(asked: loads.asked, loads: loads.all, complaints: errors.all))
+    }
+
+    /// Returns the errors that occur only with the files.
+    ///
+    /// If there seem to be such errors, `again` is called to load the page without the files once more.
+    private static func newErrors(
+        _ loads: [LiveTable.FinishedLoad],
+        _ complaints: [ReportedError],
+        _ before: NewErrors.Observations,
+        _ again: () async throws -> NewErrors.Observations
+    ) async throws -> NewErrors {
+        let errors = NewErrors(in: loads, complaints, notIn: before)
+        if errors.isEmpty { return errors }
+        var before = before
+        before.add(try await again())
+        return NewErrors(in: loads, complaints, notIn: before)
+    }
+
+    /// Returns the URLs that were requested in only one of the two loads, sorted.
+    private static func askedOnce(_ network: LoadList, _ files: LoadList) -> (network: [String], files: [String]) {
+        func urls(_ list: LoadList) -> Set<String> {
+            Set(list.counted.filter { $0.method == "GET" && !$0.isOfBrowser }.map(\.url))
+        }
+        return (
+            urls(network).subtracting(files.asked).sorted(), urls(files).subtracting(network.asked).sorted()
+        )
     }
 
     /// Releases the screenshots, which are large.
@@ -92,33 +137,9 @@ struct Verification: Sendable {
         var seen: Set<Key> = []
         return values.filter { seen.insert(key($0)).inserted }
     }
-
-    /// Returns the elements that occur more often in the second list than in the first.
-    private static func added(to first: [String], in second: [String]) -> [String] {
-        var counts = Dictionary(first.map { ($0, 1) }, uniquingKeysWith: +)
-        return second.filter { text in
-            counts[text, default: 0] -= 1
-            return counts[text, default: 0] < 0
-        }
-    }
-
-    /// The loads of one visit.
-    // Mutable state is only accessed inside the lock.
-    private final class LoadList: @unchecked Sendable {
-        private let lock = NSLock()
-        private var list: [LiveTable.FinishedLoad] = []
-
-        var all: [LiveTable.FinishedLoad] { lock.withLock { list } }
-
-        func append(_ load: LiveTable.FinishedLoad) { lock.withLock { list.append(load) } }
-    }
 }
 
 extension LiveTable.FinishedLoad {
     /// True for a GET request; the browser's own request for an icon counts only if a file answered it.
-    fileprivate var isCounted: Bool {
-        // The browser itself requests this icon; the page does not.
-        let isOfBrowser = kind == "Other" && URL(ofBrowser: url)?.path == "/favicon.ico" && file == nil
-        return method == "GET" && !isOfBrowser
-    }
+    fileprivate var isCounted: Bool { method == "GET" && (file != nil || !isOfBrowser) }
 }

@@ -4,27 +4,58 @@ import SubstituteCheckKit
 
 /// The limits for a page that is shown with the files; a page beyond these limits does not pass.
 struct VerificationLimits: Sendable {
-    /// The minimum share of the requests that files have to answer, from 0 to 1.
-    var required = 0.0
+    /// The minimum share of the requests that files have to answer, from 0 to 1; nil for at least one request.
+    var required: Double?
     /// The maximum share of the screenshot's pixels that may differ, from 0 to 1.
     var tolerance = 0.0
     /// True if servers may send bytes that differ from the files.
     var allowsChanges = false
+    /// True if errors may occur only with the files.
+    var allowsErrors = false
 
     /// A reason why a page does not pass.
     struct Problem {
         enum Kind: String {
             case pageFails = "page-fails"
+            case pageUnfinished = "page-unfinished"
+            case nothingCompared = "nothing-compared"
             case tooFewFiles = "too-few-files"
             case changedFile = "changed-file"
+            case failedLoad = "failed-load"
+            case pageError = "page-error"
             case pictureDiffers = "picture-differs"
         }
 
         let kind: Kind
         /// A sentence about the problem, with a remedy if there is one.
         let sentence: String
-        /// The entry whose file differs from the server's response; nil for problems of other kinds.
-        var substitution: Substitution?
+        /// The difference between a file and its server's response; nil for problems of other kinds.
+        var change: ServedComparison.Change?
+    }
+
+    /// The result for a page.
+    enum Verdict: Equatable {
+        case fits
+        /// The files fit, apart from differences that the options allow; holds the differences in a few words.
+        case fitsExcept(String)
+        /// The options allow that no file was compared with its server's response, and there is no problem.
+        case nothingCompared
+        case fails
+    }
+
+    /// Returns the result for a page.
+    func verdict(on page: Verification) -> Verdict {
+        if !problems(with: page).isEmpty { return .fails }
+        if page.comparedCount == 0 { return .nothingCompared }
+        let allowed = allowedWords(page)
+        return allowed.isEmpty ? .fits : .fitsExcept(allowed.joined(separator: ", "))
+    }
+
+    private func allowedWords(_ page: Verification) -> [String] {
+        let errors = page.errors.loads.count + page.errors.complaints.count
+        return (page.changes.isEmpty ? [] : [counted(page.changes.count, "changed file")])
+            + (errors == 0 ? [] : [counted(errors, "error")])
+            + (page.comparison.count == 0 ? [] : ["\(page.comparison.percentage) of the picture"])
     }
 
     /// Returns every reason why the page does not pass.
@@ -35,15 +66,9 @@ struct VerificationLimits: Sendable {
                 Problem(kind: .pageFails, sentence: "the server answers \(status) for \(shortened(page.url))")
             )
         }
-        if page.share < required {
-            let (share, least) = (Self.percent(page.share), Self.percent(required))
-            problems.append(
-                Problem(
-                    kind: .tooFewFiles,
-                    sentence: "files answered \(page.answeredCount) of \(page.requestCount) requests of "
-                        + "\(shortened(page.url)), \(share), and \(least) are required"
-                )
-            )
+        if let sentence = page.incompleteness { problems.append(Problem(kind: .pageUnfinished, sentence: sentence)) }
+        if let sentence = shortage(page) {
+            problems.append(Problem(kind: required == nil ? .nothingCompared : .tooFewFiles, sentence: sentence))
         }
         if !allowsChanges {
             problems += page.changes.map { change in
@@ -51,8 +76,14 @@ struct VerificationLimits: Sendable {
                     kind: .changedFile,
                     sentence: "\(quoted(change.substitution.file)) differs from \(shortened(change.url)): "
                         + "here \(ByteCount(change.count)), \(change.served.words); substitute update loads it again",
-                    substitution: change.substitution
+                    change: change
                 )
+            }
+        }
+        if !allowsErrors {
+            problems += page.errors.loads.map { Problem(kind: .failedLoad, sentence: $0.sentence) }
+            problems += page.errors.complaints.map {
+                Problem(kind: .pageError, sentence: "only with the files: \(shortened($0))")
             }
         }
         if page.comparison.share > tolerance {
@@ -66,6 +97,22 @@ struct VerificationLimits: Sendable {
             )
         }
         return problems
+    }
+
+    /// Returns a sentence if too few files answered, or if none could be compared; nil otherwise.
+    private func shortage(_ page: Verification) -> String? {
+        let answers =
+            "files answered \(page.answeredCount) of \(counted(page.requestCount, "request")) of "
+            + shortened(page.url)
+        if let required {
+            let (share, least) = (Self.percent(page.share), Self.percent(required))
+            return page.share < required ? "\(answers), \(share), and \(least) are required" : nil
+        }
+        if page.answeredCount == 0 { return "\(answers), so nothing was compared; --require 0% permits this" }
+        if page.comparedCount == 0 {
+            return "\(answers), but none could be compared with what its server sends; --require 0% permits this"
+        }
+        return nil
     }
 
     /// Returns a share as a percentage, rounded down to tenths: 99.96 % must not become 100 %.
@@ -89,4 +136,12 @@ struct VerificationLimits: Sendable {
 
 extension PictureComparison.Region {
     var words: String { "x \(x) y \(y) (\(width) × \(height))" }
+}
+
+extension NewErrors.FailedLoad {
+    /// The failure as a sentence without a full stop.
+    var sentence: String {
+        let answer = status.map { "its server answers \($0)" } ?? "no server answers"
+        return "\(wasAskedBefore ? "failed" : "asked and failed") only with the files: \(shortened(url)); \(answer)"
+    }
 }

@@ -29,10 +29,18 @@ struct VerificationPage {
     }
 
     private var title: String {
-        let count = pages.count { !limits.problems(with: $0).isEmpty }
-        if count == 0 { return pages.count == 1 ? "The files fit the page" : "The files fit all \(pages.count) pages" }
-        return pages.count == 1
-            ? "The files do not fit the page" : "The files do not fit \(count) of \(pages.count) pages"
+        let verdicts = pages.map(limits.verdict)
+        let of = pages.count == 1 ? "" : " of \(pages.count) pages"
+        let failed = pages.filter { limits.verdict(on: $0) == .fails }
+        if failed.contains(where: { $0.comparedCount > 0 }) {
+            return "The files do not fit " + (of.isEmpty ? "the page" : "\(failed.count)\(of)")
+        }
+        if !failed.isEmpty {
+            return of.isEmpty ? "The page was not verified" : "\(failed.count)\(of) were not verified"
+        }
+        let idle = verdicts.count { $0 == .nothingCompared }
+        if idle > 0 { return of.isEmpty ? "Nothing was compared" : "Nothing was compared on \(idle)\(of)" }
+        return of.isEmpty ? "The files fit the page" : "The files fit all \(pages.count) pages"
     }
 
     private func section(_ page: Verification, _ number: Int) -> String {
@@ -50,14 +58,25 @@ struct VerificationPage {
     /// The verdict in a few words; the images and tables below it give the details.
     private func verdict(_ page: Verification) -> String {
         let problems = Dictionary(grouping: limits.problems(with: page), by: \.kind)
-        if problems.isEmpty { return "<p class=\"verdict fits\">The files fit.</p>" }
+        switch limits.verdict(on: page) {
+        case .fits: return "<p class=\"verdict fits\">The files fit.</p>"
+        case .fitsExcept(let words): return "<p class=\"verdict fits\">The files fit, except for \(words).</p>"
+        case .nothingCompared: return "<p class=\"verdict\">Nothing was compared.</p>"
+        case .fails: break
+        }
         var sentences: [String] = []
+        for problem in [.pageUnfinished, .nothingCompared].compactMap({ problems[$0]?.first }) {
+            sentences.append(HTML.breakable(problem.sentence) + ".")
+        }
+        if problems[.failedLoad] != nil || problems[.pageError] != nil {
+            sentences.append("Errors occurred only with the files.")
+        }
         if problems[.pageFails] != nil { sentences.append("The server answers \(page.status ?? 0).") }
         if problems[.tooFewFiles] != nil {
             let (share, least) = (page.share, limits.required)
             sentences.append(
                 "\(VerificationLimits.percent(share)) of the requests came from files; "
-                    + "\(VerificationLimits.percent(least)) are required."
+                    + "\(VerificationLimits.percent(least ?? 0)) are required."
             )
         }
         if let count = problems[.changedFile]?.count {
@@ -121,7 +140,8 @@ struct VerificationPage {
             ]
         }
         let wrong =
-            page.failures.map { ["failed", url($0)] } + page.complaints.map { ["error", HTML.breakable($0)] }
+            page.errors.loads.map { ["failed", url($0.url)] }
+            + page.errors.complaints.map { ["error", HTML.breakable($0)] }
         return table("Files that differ from what their servers send", ["URL", "File", "Here", "There"], changed)
             + table("Requests that no file answered", [], missed)
             + table("Errors that occurred only with the files", [], wrong)

@@ -41,59 +41,109 @@ struct VerificationPrinter {
         console.flush()
     }
 
+    /// Prints the error of a page that could not be loaded.
+    func print(_ page: UnloadedPage) throws {
+        switch format {
+        case .text: console.printError("substitute verify: \(page.reason)")
+        case .json: console.print(try JSONLine.encode(page))
+        case .github:
+            console.print(WorkflowCommand("error", page.reason, title: Self.title(.pageFails)).text)
+        }
+        console.flush()
+    }
+
     // MARK: - Text
 
+    /// Prints the problems first; a page without problems takes one line, followed by what may be of interest.
     private func printText(_ page: Verification) {
-        console.print(console.coloured(shortened(page.url), .bold))
-        console.print(
-            "  \(page.answeredCount) of \(counted(page.requestCount, "request")) came from files, "
-                + "\(VerificationLimits.percent(page.share)): \(ByteCount(page.fileBytes)), and "
-                + "\(ByteCount(page.networkBytes)) from the network"
-        )
-        for change in page.changes {
-            let size = "here \(ByteCount(change.count)), \(change.served.words)"
-            console.print("  changed  \(shortened(change.url)) → \(visible(change.substitution.file)): \(size)")
+        let (url, counts) = (console.coloured(shortened(page.url), .bold), counts(page))
+        let problems = limits.problems(with: page)
+        let verdict = limits.verdict(on: page)
+        switch verdict {
+        case .fits: console.print("\(url)  \(console.coloured("The files fit.", .green)) \(counts)")
+        case .fitsExcept(let words):
+            console.print("\(url)  \(console.coloured("The files fit, except for \(words).", .green)) \(counts)")
+        case .nothingCompared: console.print("\(url)  Nothing was compared. \(counts)")
+        case .fails:
+            console.print(url)
+            for problem in problems.prefix(Self.most) {
+                console.print(console.coloured("  error: \(problem.sentence)", .red))
+            }
+            if problems.count > Self.most {
+                console.print("  … and \(counted(problems.count - Self.most, "more error"))")
+            }
+            console.print("  \(counts)")
         }
+        printAllowed(page, problems)
+        printDetails(page)
+        guard verdict == .fails else { return }
+        let sum = counted(problems.count, "error")
+        let isJudged = page.comparedCount > 0 && !problems.contains { $0.kind == .pageFails }
+        console.print(
+            console.coloured(isJudged ? "  The files do not fit: \(sum)." : "  Nothing was verified: \(sum).", .red)
+        )
+    }
+
+    /// The maximum number of problems that are printed for one page; the report has all of them.
+    private static let most = 1000
+
+    private func counts(_ page: Verification) -> String {
+        "\(page.answeredCount) of \(counted(page.requestCount, "request")) came from files, "
+            + "\(VerificationLimits.percent(page.share)): \(ByteCount(page.fileBytes)), and "
+            + "\(ByteCount(page.networkBytes)) from the network"
+    }
+
+    /// Prints the differences that the options allow.
+    private func printAllowed(_ page: Verification, _ problems: [VerificationLimits.Problem]) {
+        let kinds = Set(problems.map(\.kind))
+        if limits.allowsChanges {
+            for change in page.changes {
+                let size = "here \(ByteCount(change.count)), \(change.served.words)"
+                console.print("  changed  \(shortened(change.url)) → \(visible(change.substitution.file)): \(size)")
+            }
+        }
+        if limits.allowsErrors {
+            for load in page.errors.loads { console.print("  failed   \(load.sentence)") }
+            for words in page.errors.complaints { console.print("  error    only with the files: \(shortened(words))") }
+        }
+        if page.comparison.count > 0, !kinds.contains(.pictureDiffers) {
+            let places = page.comparison.places.map(\.words).joined(separator: "; ")
+            console.print("  picture  \(page.comparison.percentage) differs, at \(places)")
+        }
+    }
+
+    private func printDetails(_ page: Verification) {
         for miss in page.misses {
             console.print("  network  \(miss.reason)")
             if let command = miss.command { console.print("           Add it with: \(command)") }
         }
-        for url in page.failures { console.print("  failed   only with the files: \(shortened(url))") }
-        for words in page.complaints { console.print("  error    only with the files: \(shortened(words))") }
-        let comparison = page.comparison
-        let places = comparison.places.map(\.words).joined(separator: "; ")
-        console.print(
-            comparison.count == 0
-                ? "  The picture is the same." : "  picture  \(comparison.percentage) differs, at \(places)"
-        )
+        for sentence in page.onceSentences { console.print("  once     \(sentence)") }
         for note in page.notes { console.print("  note     \(visible(note))") }
-        let problems = limits.problems(with: page)
-        for problem in problems { console.print(console.coloured("  error: \(problem.sentence)", .red)) }
-        if problems.isEmpty { console.print(console.coloured("  The files fit.", .green)) }
     }
 
     // MARK: - JSON and GitHub
 
+    private static func title(_ kind: VerificationLimits.Problem.Kind) -> String { kind.rawValue }
+
     private func printGitHub(_ page: Verification, _ manifest: ManifestFile) {
         for problem in limits.problems(with: page) {
-            let place = problem.substitution.map { (manifest.name, $0.line, 1) }
-            console.print(WorkflowCommand("error", problem.sentence, title: problem.kind.rawValue, at: place).text)
+            let place = problem.change.map { (manifest.name, $0.substitution.line, 1) }
+            console.print(WorkflowCommand("error", problem.sentence, title: Self.title(problem.kind), at: place).text)
+        }
+        if limits.allowsErrors {
+            for load in page.errors.loads {
+                console.print(WorkflowCommand("warning", load.sentence, title: Self.title(.failedLoad)).text)
+            }
+            for words in page.errors.complaints {
+                let sentence = "only with the files: \(shortened(words))"
+                console.print(WorkflowCommand("warning", sentence, title: Self.title(.pageError)).text)
+            }
         }
         for miss in page.misses {
             let sentence = miss.reason + (miss.command.map { " Add it with: \($0)" } ?? "")
             console.print(WorkflowCommand("notice", sentence, title: "no-file").text)
         }
-        for url in page.failures {
-            let sentence = "only with the files, \(shortened(url)) failed"
-            console.print(WorkflowCommand("warning", sentence, title: "failed-load").text)
-        }
-        for words in page.complaints {
-            let sentence = "only with the files: \(shortened(words))"
-            console.print(WorkflowCommand("warning", sentence, title: "page-error").text)
-        }
-        console.print(
-            "\(shortened(page.url)): \(page.answeredCount) of \(counted(page.requestCount, "request")) came from files"
-        )
+        console.print("\(shortened(page.url)): \(counts(page))")
     }
 
     /// The JSON object for one page: sizes in bytes, shares from 0 to 1, positions in CSS pixels.
@@ -122,6 +172,7 @@ struct VerificationPrinter {
         let fits: Bool
         let requests: Int
         let fromFiles: Int
+        let compared: Int
         let fileBytes: Int
         let networkBytes: Int
         let changed: [Change]
@@ -136,11 +187,12 @@ struct VerificationPrinter {
             let problems = limits.problems(with: page).map(\.sentence)
             url = visible(page.url)
             (requests, fromFiles) = (page.requestCount, page.answeredCount)
+            compared = page.comparedCount
             (fileBytes, networkBytes) = (page.fileBytes, page.networkBytes)
             changed = page.changes.map { change in
                 var (size, status) = (Int?.none, Int?.none)
                 switch change.served {
-                case .body(let count): size = count
+                case .body(let data): size = data.count
                 case .status(let code): status = code
                 case .nothing: break
                 }
@@ -154,11 +206,13 @@ struct VerificationPrinter {
                 )
             }
             missed = page.misses.map { Miss(url: visible($0.url), reason: $0.reason, command: $0.command) }
-            failed = page.failures.map { visible($0) }
-            errors = page.complaints.map { visible($0) }
+            failed = page.errors.loads.map { visible($0.url) }
+            errors = page.errors.complaints.map { visible($0) }
             picture = Picture(differs: page.comparison.share, places: page.comparison.places)
             notes = page.notes.map { visible($0) }
-            (self.problems, fits) = (problems, problems.isEmpty)
+            self.problems = problems
+            // If nothing was compared, it is unknown whether the files fit.
+            fits = problems.isEmpty && page.comparedCount > 0
         }
     }
 }
@@ -173,9 +227,28 @@ extension Verification {
         page.misses = misses.map {
             Miss(url: harmless($0.url), reason: harmless($0.reason), command: $0.command.map(harmless))
         }
-        page.failures = failures.map(harmless)
-        page.complaints = complaints.map(harmless)
+        page.errors = errors.map(harmless)
+        page.askedOnce = (askedOnce.network.map(harmless), askedOnce.files.map(harmless))
+        page.incompleteness = incompleteness.map(harmless)
         page.notes = notes.map(harmless)
         return page
     }
+}
+
+extension Verification {
+    /// Sentences about the URLs that the page requested in only one of its two loads.
+    fileprivate var onceSentences: [String] {
+        [("without", askedOnce.network), ("with", askedOnce.files)].compactMap { words, urls in
+            guard let first = urls.first else { return nil }
+            let example = urls.count == 1 ? "" : "\(counted(urls.count, "request")), such as "
+            return "asked only \(words) the files: \(example)\(shortened(first))"
+        }
+    }
+}
+
+/// A page that could not be loaded.
+struct UnloadedPage: Encodable {
+    let url: String
+    let fits = false
+    let reason: String
 }

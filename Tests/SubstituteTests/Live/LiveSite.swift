@@ -18,6 +18,12 @@ final class LiveSite: @unchecked Sendable {
         get { lock.withLock { ending } }
         set { lock.withLock { ending = newValue } }
     }
+    private var (countedPath, count): (String?, Int) = (nil, 0)
+    /// The path whose response is the number of requests for it; nil for none.
+    var counted: String? {
+        get { lock.withLock { countedPath } }
+        set { lock.withLock { countedPath = newValue } }
+    }
     private(set) var server: LoopbackServer?
     let folder: TemporaryFolder
 
@@ -44,6 +50,12 @@ final class LiveSite: @unchecked Sendable {
 
     private func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         if request.path.hasPrefix("/shown/") { return LoopbackServer.Response(status: 204) }
+        if request.path == counted {
+            return lock.withLock {
+                count += 1
+                return .text("\(count)")
+            }
+        }
         if request.path.hasPrefix("/any/") { return .text(request.target + suffix) }
         return lock.withLock { answers[request.path] } ?? .text("no", status: 404)
     }

@@ -47,12 +47,9 @@ struct VerifyTests {
         #expect(
             result.output == """
                 Caches are off, and service workers are bypassed; --service-workers lets them answer.
-                \(site.url)
-                  3 of 4 requests came from files, 75 %: \(18 + 15 + LiveSite.picture(100).count) bytes, and \(page.utf8.count) bytes from the network
+                \(site.url)  The files fit. 3 of 4 requests came from files, 75 %: \(18 + 15 + LiveSite.picture(100).count) bytes, and \(page.utf8.count) bytes from the network
                   network  \(site.url) is not substituted, because no entry names it.
                            Add it with: substitute add \(site.url)
-                  The picture is the same.
-                  The files fit.
 
                 """,
             "\(result)"
@@ -61,7 +58,8 @@ struct VerifyTests {
         #expect(try await site.run("verify", "--require", "75%", site.url).status == 0)
         let strict = try await site.run("verify", "--require", "76%", site.url)
         let sentence = "files answered 3 of 4 requests of \(site.url), 75 %, and 76 % are required"
-        #expect(strict.status == 1 && strict.output.hasSuffix("  error: \(sentence)\n"), "\(strict)")
+        #expect(strict.status == 1 && strict.output.contains("\n\(site.url)\n  error: \(sentence)\n"), "\(strict)")
+        #expect(strict.output.hasSuffix("\n  The files do not fit: 1 error.\n"), "\(strict)")
     }
 
     @Test("A stylesheet that changed on the server is reported with both sizes", .startsChromium)
@@ -71,19 +69,21 @@ struct VerifyTests {
         let result = try await site.run("verify", site.url)
         #expect(result.status == 1, "\(result)")
         #expect(
-            result.output.contains("  changed  \(site.url)site.css → site.css: here 18 bytes, there 28 bytes\n"),
-            "\(result)"
-        )
-        #expect(result.output.contains("The picture is the same."), "\(result)")
-        #expect(
-            result.output.hasSuffix(
-                "  error: \"site.css\" differs from \(site.url)site.css: here 18 bytes, there 28 bytes; substitute "
-                    + "update loads it again\n"
+            result.output.contains(
+                "\n\(site.url)\n  error: \"site.css\" differs from \(site.url)site.css: here 18 bytes, there 28 bytes; "
+                    + "substitute update loads it again\n"
             ),
             "\(result)"
         )
         let allowed = try await site.run("verify", "--allow-changed", site.url)
-        #expect(allowed.status == 0 && allowed.output.contains("  changed  "), "\(allowed)")
+        #expect(
+            allowed.output.contains("  changed  \(site.url)site.css → site.css: here 18 bytes, there 28 bytes\n"),
+            "\(allowed)"
+        )
+        #expect(
+            allowed.status == 0 && allowed.output.contains("The files fit, except for 1 changed file."),
+            "\(allowed)"
+        )
         site.set("/site.css", .text("gone", status: 404))
         let gone = try await site.run("verify", "--allow-changed", "--tolerance", "100%", site.url)
         #expect(gone.status == 0 && gone.output.contains("here 18 bytes, its server answers 404\n"), "\(gone)")
@@ -94,7 +94,9 @@ struct VerifyTests {
         try site.folder.write("h1 { colour: teal }", to: "site.css")
         let result = try await site.run("verify", "--allow-changed", "--report", "report", site.url)
         #expect(result.status == 1, "\(result)")
-        let found = result.output.firstMatch(of: /\ \ picture\ \ 0\.\d+ % differs, at x 0 y (\d+) \(\d+ × \d+\)\n/)
+        let found = result.output.firstMatch(
+            of: /error: 0\.\d+ % of the picture of .* differs, at x 0 y (\d+) \(\d+ × \d+\)\n/
+        )
         let top = try #require(found.flatMap { Int($0.1) }, "\(result)")
         #expect(top < 60)
         #expect(try await site.run("verify", "--allow-changed", "--tolerance", "1%", site.url).status == 0)
@@ -127,22 +129,112 @@ struct VerifyTests {
         site.set("/site.css", "text/css", Data("body { background: #fbf9f5 }".utf8))
         try site.folder.write("body { background: #ffeeee }", to: "site.css")
         let result = try await site.run("verify", "--allow-changed", site.url)
-        #expect(result.status == 1 && result.output.contains(" % differs, at x 0 y 0 ("), "\(result)")
+        #expect(result.status == 1 && result.output.contains(" differs, at x 0 y 0 ("), "\(result)")
     }
 
-    @Test("Failures and script errors that occur only with the files are reported", .startsChromium)
+    @Test("Failures and script errors that occur only with the files fail, unless they are allowed", .startsChromium)
     func onlyWithFiles() async throws {
         try site.folder.write("number.of.nothing(); fetch('/more.json');", to: "site.js")
         site.set("/site.js", "text/javascript", Data("console.error('as ever'); fetch('/always.json');".utf8))
         let result = try await site.run("verify", "--allow-changed", site.url)
         #expect(
-            result.output.contains("  error    only with the files: ReferenceError: number is not defined\n"),
+            result.output.contains("  error: only with the files: ReferenceError: number is not defined\n"),
             "\(result)"
         )
-        #expect(!result.output.contains("as ever") && !result.output.contains("always"), "\(result)")
+        #expect(result.status == 1 && result.output.hasSuffix("The files do not fit: 1 error.\n"), "\(result)")
+        #expect(!result.output.contains("as ever"), "\(result)")
+        let allowed = try await site.run("verify", "--allow-changed", "--allow-errors", site.url)
+        #expect(
+            allowed.output.contains("  error    only with the files: ReferenceError: number is not defined\n"),
+            "\(allowed)"
+        )
+        #expect(allowed.output.contains("The files fit, except for 1 changed file, 1 error."), "\(allowed)")
+        #expect(allowed.status == 0, "\(allowed)")
+
         try site.folder.write("fetch('/more.json');", to: "site.js")
         let failed = try await site.run("verify", "--allow-changed", site.url)
-        #expect(failed.output.contains("  failed   only with the files: \(site.url)more.json\n"), "\(failed)")
+        let sentence = "asked and failed only with the files: \(site.url)more.json; its server answers 404"
+        #expect(failed.status == 1 && failed.output.contains("  error: \(sentence)\n"), "\(failed)")
+        #expect(
+            failed.output.contains("  once     asked only without the files: \(site.url)always.json\n"),
+            "\(failed)"
+        )
+    }
+
+    @Test("A script that only the browser's integrity check blocks fails", .startsChromium)
+    func integrity() async throws {
+        let page = """
+            <!doctype html><link rel="icon" href="data:,">
+            <script src="/site.js" integrity="sha256-0l7PKhe7Kd6m3oZbhlZYGHWjZy1WFkZUFf/WLsftUBE="></script>
+            """
+        site.set("/", "text/html", Data(page.utf8))
+        site.set("/site.js", "text/javascript", Data("var number = 2;".utf8))
+        let result = try await site.run("verify", "--allow-changed", site.url)
+        #expect(
+            result.status == 1 && result.output.contains("error: only with the files: Failed to find a valid digest"),
+            "\(result)"
+        )
+        #expect(try await site.run("verify", "--allow-changed", "--allow-errors", site.url).status == 0)
+    }
+
+    @Test("Where nothing was compared, no output says that the files fit", .startsChromium)
+    func nothingCompared() async throws {
+        try site.folder.write("{ \"https://example.com/site.css\": \"site.css\" }", to: "manifest.json")
+        let result = try await site.run("verify", "--report", "report", site.url)
+        let sentence =
+            "files answered 0 of 4 requests of \(site.url), so nothing was compared; --require 0% permits this"
+        #expect(result.status == 1 && result.output.contains("  error: \(sentence)\n"), "\(result)")
+        let permitted = try await site.run("verify", "--require", "0%", "--report", "report", site.url)
+        #expect(
+            permitted.status == 0 && permitted.output.contains("\(site.url)  Nothing was compared. 0 of 4"),
+            "\(permitted)"
+        )
+        let json = try await site.run("verify", "--require", "0%", "--format", "json", site.url)
+        #expect(json.status == 0 && json.output.contains("\"fits\":false"), "\(json)")
+        let html = String(decoding: site.file("report/index.html") ?? Data(), as: UTF8.self)
+        let page = html.components(separatedBy: "</style>").last ?? ""
+        for text in [result.output, permitted.output, page] { #expect(!text.contains("fit"), "\(text)") }
+    }
+
+    @Test("A file that answers after the network is not compared with anything", .startsChromium)
+    func onlyAfterNetwork() async throws {
+        site.set("/site.css", .text("no", status: 404))
+        let entry = "{ \"file\": \"site.css\", \"when\": 404 }"
+        try site.folder.write("{ \"\(site.url)site.css\": \(entry) }", to: "manifest.json")
+        let result = try await site.run("verify", "--tolerance", "100%", site.url)
+        #expect(result.status == 1 && result.output.contains("none could be compared"), "\(result)")
+        #expect(!result.output.contains("fit"), "\(result)")
+    }
+
+    @Test("A page that is not finished in time does not pass", .startsChromium)
+    func unfinished() async throws {
+        let page = page + "<script>fetch('/silent.txt')</script>"
+        site.set("/", "text/html", Data(page.utf8))
+        site.set("/silent.txt", LoopbackServer.Response(transfer: .silent))
+        let result = try await site.run("verify", "--timeout", "4", site.url)
+        #expect(result.status == 1, "\(result)")
+        #expect(
+            result.output.contains("  error: \(site.url) was not finished after 4 seconds; still loading: "),
+            "\(result)"
+        )
+    }
+
+    @Test("Loads that the screenshot causes are not counted, and late errors are not called new", .startsChromium)
+    func lateLoads() async throws {
+        let page =
+            page.replacingOccurrences(of: "<link rel=\"icon\" href=\"data:,\">", with: "") + """
+                <p style="height: 5000px"></p><script>
+                addEventListener("resize", () => { for (const name of "abc") fetch("/resized-" + name); });
+                // The first load of the page ends before this request, and a later one after it.
+                fetch("/count").then(answer => answer.text()).then(text =>
+                  setTimeout(() => fetch("/late.json").catch(() => 0), text === "1" ? 1500 : 0));
+                </script>
+                """
+        site.set("/", "text/html", Data(page.utf8))
+        site.counted = "/count"
+        let result = try await site.run("verify", "--require", "50%", site.url)
+        #expect(result.status == 0 && !result.output.contains("resized"), "\(result)")
+        #expect(!result.output.contains("failed") && !result.output.contains("favicon"), "\(result)")
     }
 
     @Test("Animations and transitions do not make the pictures differ", .startsChromium)
@@ -156,8 +248,8 @@ struct VerifyTests {
             <script>setTimeout(() => document.querySelector(".b").style.margin = "50px", 100)</script>
             """
         site.set("/", "text/html", Data(page.utf8))
-        let result = try await site.run("verify", site.url)
-        #expect(result.status == 0 && result.output.contains("The picture is the same."), "\(result)")
+        let result = try await site.run("verify", "--require", "0%", site.url)
+        #expect(result.status == 0 && !result.output.contains("picture"), "\(result)")
         // Animations do not delay the page's load event. So the tool must not report that the page was not finished.
         #expect(!result.output.contains("was not finished"), "\(result)")
     }
@@ -178,14 +270,15 @@ struct VerifyTests {
             let changed: [Change]
             let problems: [String]
         }
-        site.set("/second.html", "text/html", Data("<!doctype html><link rel=\"icon\" href=\"data:,\">".utf8))
         site.set("/site.css", "text/css", Data("h1 { color: teal } ".utf8))
+        let second = page.replacingOccurrences(of: "Title", with: "Second")
+        site.set("/second.html", "text/html", Data(second.replacingOccurrences(of: "/site.css", with: "data:,").utf8))
         let json = try await site.run("verify", "--format", "json", site.url, site.url + "second.html")
         let pages = try json.output.split(separator: "\n").map {
             try JSONDecoder().decode(Page.self, from: Data($0.utf8))
         }
         #expect(json.status == 1 && pages.map(\.fits) == [false, true], "\(json)")
-        #expect(pages.map(\.requests) == [4, 1] && pages.map(\.fromFiles) == [3, 0])
+        #expect(pages.map(\.requests) == [4, 3] && pages.map(\.fromFiles) == [3, 2])
         let change = try #require(pages.first?.changed.first)
         #expect(change.file == "site.css" && change.line == 2 && change.size == 18 && change.servedSize == 19)
         let annotations = try await site.run("verify", "--format", "github", site.url)
@@ -225,6 +318,7 @@ struct VerifyTests {
             result.errors.hasPrefix("substitute verify: \(gone.url.absoluteString) could not be loaded: "),
             "\(result)"
         )
+        #expect(!result.output.contains("fit"), "\(result)")
         #expect(result.output.contains("\(site.url)films.html\n") && !result.output.contains("##["), "\(result)")
         #expect(site.file("report/2-files.png") != nil && site.file("report/3-files.png") == nil)
     }
@@ -237,6 +331,33 @@ struct VerifyTests {
         #expect(try await site.run("capture", site.url).status == 0)
         let result = try await site.run("verify", "--service-workers", "--require", "100%", site.url)
         #expect(result.status == 0, "\(result)")
+    }
+
+    @Test("An error that also occurs without the files is not new")
+    func newErrors() {
+        func load(_ url: String, _ status: Int?) -> LiveTable.FinishedLoad {
+            LiveTable.FinishedLoad(url: url, method: "GET", kind: "Image", file: nil, status: status, type: nil)
+        }
+        var before = NewErrors.Observations(asked: ["https://h/both", "https://h/slow", "https://h/good"])
+        before.loads = [load("https://h/both", 404), load("https://h/good", 200), load("https://h/track?1", nil)]
+        before.complaints = [ReportedError(words: "once", failedURL: nil)]
+        before.complaints.append(ReportedError(words: "Failed to load (x)", failedURL: "https://h/blocked?1"))
+        let errors = NewErrors(
+            in: [
+                load("https://h/both", 404), load("https://h/slow", 500), load("https://h/good", 404),
+                load("https://h/new", nil), load("https://h/track?2", nil), load("https://h/new", nil),
+            ],
+            [
+                ReportedError(words: "once", failedURL: nil), ReportedError(words: "once", failedURL: nil),
+                ReportedError(words: "Failed to load (y)", failedURL: "https://h/blocked?2"),
+                ReportedError(words: "Failed to load (z)", failedURL: "https://h/good"),
+                ReportedError(words: "Failed to load (v)", failedURL: "https://h/cors"),
+            ],
+            notIn: before
+        )
+        #expect(errors.loads.map(\.url) == ["https://h/good", "https://h/new"])
+        #expect(errors.loads.map(\.wasAskedBefore) == [true, false])
+        #expect(errors.complaints == ["once", "Failed to load (v)"])
     }
 
     @Test("A share can be written in several ways", arguments: [("90%", 0.9), ("100", 1), ("0.5 %", 0.005), ("0", 0)])
