@@ -6,14 +6,16 @@ extension Browser {
     func receive(_ event: DevTools.Event) {
         switch event.method {
         case "Fetch.requestPaused":
-            if let held: HeldRequest = event.parameters() {
+            if var held: HeldRequest = event.parameters() {
+                // For a service worker's own script, both identifiers are the worker's.
+                held.isOfServiceWorker = serviceWorkers.contains(held.frameId) && held.networkId != held.frameId
                 if !held.hasOutcome { traffic.begin(held) }
                 if held.begins(page?.target) { onEvent(.navigating(held.request.url)) }
                 if held.hasOutcome, held.resourceType == "Document", held.frameId == page?.target, !held.isRedirect {
                     status = held.responseStatusCode
                 }
                 deciding += 1
-                Task {
+                Task { [held] in
                     await decide(on: held)
                     deciding -= 1
                 }
@@ -24,26 +26,25 @@ extension Browser {
         case "Page.frameNavigated": navigated(event)
         case "Page.loadEventFired": if event.session == page?.session { isLoaded = true }
         case "Page.javascriptDialogOpening": Task { await closeDialog(event) }
-        case "Browser.downloadWillBegin": report("a download was refused", event, \.url)
+        case "Browser.downloadWillBegin": refuseDownload(event)
         case "Inspector.targetCrashed":
             if event.session == page?.session { failure = ToolError("the browser's tab with the page has crashed") }
+            if let session = event.session { documents.remove(session) }
         case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
             if let error = ReportedError(event) { onEvent(.complaint(error)) }
         default: traffic.receive(event)
         }
     }
 
-    private struct Address: Decodable { let url: String }
-
-    private func report(_ words: String, _ event: DevTools.Event, _ url: KeyPath<Address, String>) {
-        guard let address: Address = event.parameters() else { return }
-        report("\(words): \(shortened(address[keyPath: url]))")
+    private func refuseDownload(_ event: DevTools.Event) {
+        struct Download: Decodable { let url: String }
+        guard let download: Download = event.parameters() else { return }
+        traffic.refuse(download.url)
+        report("a download was refused: \(shortened(download.url))", .download)
     }
 
-    func report(_ sentence: String) {
-        guard !notes.contains(sentence), notes.count < 20 else { return }
-        notes.append(sentence)
-        onEvent(.note(sentence))
+    func report(_ sentence: String, _ kind: PageNotes.Kind) {
+        if pageNotes.add(sentence, kind) { onEvent(.note(sentence)) }
     }
 
     func ended() {
@@ -74,13 +75,15 @@ extension Browser {
         let isPage = info.type == "page" && (!isOwn || settings.hasWindow)
         if isPage, event.session == nil {
             if !settings.hasWindow, page != nil {
-                report("a pop-up was closed")
+                report("a pop-up was closed", .popUp)
                 Task { try? await devTools.run("Target.closeTarget", ["targetId": info.targetId]) }
                 return
             }
             openPages.insert(info.targetId)
         }
         if isPage || info.type == "iframe" { documents.insert(target.sessionId) }
+        if info.type == "worker" || info.type == "shared_worker" { workers.insert(target.sessionId) }
+        if info.type == "service_worker" { serviceWorkers.insert(info.targetId) }
         let isDocument = documents.contains(target.sessionId)
         for (method, parameters) in commands(forDocument: isDocument) {
             devTools.post(method, parameters, in: target.sessionId)
@@ -101,7 +104,7 @@ extension Browser {
         ]
         if !userAgent.isEmpty { list.append(("Network.setUserAgentOverride", ["userAgent": userAgent])) }
         if isDocument {
-            list += [("Page.enable", [:]), ("Inspector.enable", [:])]
+            list += [("Page.enable", [:]), ("Inspector.enable", [:]), ("Performance.enable", [:])]
             if let device = settings.device {
                 let touch: [String: any Sendable] = ["enabled": device.isMobile]
                 list += [
@@ -131,6 +134,7 @@ extension Browser {
         }
         guard let gone: Detached = event.parameters() else { return }
         documents.remove(gone.sessionId)
+        workers.remove(gone.sessionId)
         let targets = sessions.filter { $0.value == gone.sessionId }.map(\.key)
         for target in targets { sessions[target] = nil }
         openPages.subtract(targets)
@@ -161,7 +165,7 @@ extension Browser {
         }
         // In a browser with a window, the user closes the dialog.
         guard !settings.hasWindow, let dialog: Dialog = event.parameters() else { return }
-        if dialog.type != "beforeunload" { report("a dialog was closed: \(quoted(dialog.message))") }
+        if dialog.type != "beforeunload" { report("a dialog was closed: \(quoted(dialog.message))", .dialog) }
         try? await devTools.run(
             "Page.handleJavaScriptDialog",
             ["accept": dialog.type == "beforeunload"],

@@ -3,26 +3,32 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 
 extension Browser {
-    /// Loads a page, and waits until nothing has been loading for half a second.
+    /// Loads a page, and waits until nothing has been loading, and no script has been busy, for half a second.
+    ///
+    /// Afterwards, ``isFinished`` tells whether this happened before the timeout.
     ///
     /// - Throws: ``ToolError`` if no part of the page was received within the timeout.
     func load(_ url: String, _ manner: LoadOptions = LoadOptions()) async throws {
         let deadline = DispatchTime.now() + settings.limit + manner.pause
+        pageNotes.beginPage()
+        isFinished = false
         do {
             try await navigate(to: url)
             try await waitUntilLoaded(until: deadline)
-            if isLoaded { try await finish(manner, until: deadline) }
+            if isLoaded { isFinished = try await finish(manner, until: deadline) }
         } catch  where isClosed {
             // The user has closed the window.
             return
         }
-        guard .now() >= deadline else { return }
+        for sentence in pageNotes.further { onEvent(.note(sentence)) }
+        if isFinished { return }
         let unfinished = traffic.unfinished
         let rest = unfinished.prefix(3).map { shortened($0, limit: 119) }.joined(separator: ", ")
         report(
-            "\(shortened(url)) was not finished after \(counted(Int(settings.limit), "second"))"
-                + (unfinished.isEmpty ? "" : "; still loading: \(rest)")
-                + (unfinished.count > 3 ? " and \(unfinished.count - 3) more" : "")
+            "\(shortened(url)) was not finished after \(counted(Int(settings.limit + manner.pause), "second"))"
+                + (unfinished.isEmpty ? "; it is still busy" : "; still loading: \(rest)")
+                + (unfinished.count > 3 ? " and \(unfinished.count - 3) more" : ""),
+            .page
         )
     }
 
@@ -39,15 +45,16 @@ extension Browser {
         }
     }
 
-    private func finish(_ manner: LoadOptions, until deadline: DispatchTime) async throws {
-        try await settle(until: deadline)
+    /// Returns true if the page came to rest before the deadline.
+    private func finish(_ manner: LoadOptions, until deadline: DispatchTime) async throws -> Bool {
+        var isQuiet = try await settle(until: deadline)
         if manner.scrolls {
             try await scroll(until: deadline)
-            try await settle(until: deadline)
+            isQuiet = try await settle(until: deadline)
         }
         let end = DispatchTime.now() + manner.pause
         while .now() < end { try await pause() }
-        if manner.pause > 0 { try await settle(until: deadline) }
+        return manner.pause > 0 ? try await settle(until: deadline) : isQuiet
     }
 
     private func navigate(to url: String) async throws {
@@ -55,7 +62,7 @@ extension Browser {
             let errorText: String?
             let isDownload: Bool?
         }
-        (isLoaded, status) = (false, nil)
+        (isLoaded, isPageAbandoned, status) = (false, false, nil)
         traffic.reset()
         let answer: Navigation
         do {
@@ -72,6 +79,7 @@ extension Browser {
         if settings.hasWindow, answer.errorText == "net::ERR_ABORTED" { return }
         if answer.isDownload == true { throw ToolError("\(shortened(url)) is a download, not a page") }
         if let error = answer.errorText {
+            if isPageAbandoned { throw ToolError("\(shortened(url)) could not be loaded: \(EndlessBody.reason)") }
             throw ToolError("\(shortened(url)) could not be loaded: \(Self.reason(error))")
         }
     }
@@ -94,10 +102,72 @@ extension Browser {
         return "\(words) (\(visible(name)))"
     }
 
-    /// Waits until no load is in flight and the fonts are ready.
-    private func settle(until deadline: DispatchTime) async throws {
-        while !traffic.isQuiet(for: 0.5), .now() < deadline { try await pause() }
-        if .now() < deadline { _ = try? await value(of: "document.fonts.ready.then(() => true)", Bool.self) }
+    /// The time in seconds for which a page must be at rest.
+    private static let rest = 0.5
+    /// The time in seconds within which an idle page or worker answers a command.
+    private static let promptness = 0.2
+
+    /// Waits until no load is in flight, no script is computing, and the fonts are ready.
+    ///
+    /// A page that computes begins its next load only afterwards. So the time at rest is counted from the last answer
+    /// that was late.
+    ///
+    /// - Returns: False if the page did not come to rest before the deadline.
+    private func settle(until deadline: DispatchTime) async throws -> Bool {
+        var (start, scripts) = (DispatchTime.now(), [String: ScriptTime]())
+        while .now() < deadline {
+            let asked = DispatchTime.now()
+            async let delay = ownDelay()
+            let latest = await scriptTimes(until: deadline)
+            let late = DispatchTime.now().seconds(after: asked)
+            // On a busy machine, the browser itself answers late, too.
+            var isBusy = await late > Self.promptness + 2 * delay
+            for (session, time) in latest {
+                guard let first = scripts[session] else {
+                    scripts[session] = time
+                    continue
+                }
+                guard let share = time.share(since: first) else { continue }
+                // A page that computes in short steps answers at once.
+                if share > 0.75 { isBusy = true }
+                scripts[session] = time
+            }
+            if isBusy { start = .now() }
+            if .now() >= start + Self.rest, traffic.isQuiet(for: Self.rest) {
+                let rest = max(0.1, deadline.seconds(after: .now()))
+                _ = try? await value(of: "document.fonts.ready.then(() => true)", Bool.self, within: rest)
+                if traffic.isQuiet(for: Self.rest) { return .now() < deadline }
+            }
+            for _ in 0..<3 { try await pause() }
+        }
+        return false
+    }
+
+    /// Returns the time in seconds that the browser itself takes to answer a command.
+    private func ownDelay() async -> Double {
+        let asked = DispatchTime.now()
+        try? await devTools.run("Browser.getVersion")
+        return DispatchTime.now().seconds(after: asked)
+    }
+
+    /// Waits until the page, its frames and its workers have answered a command.
+    ///
+    /// - Returns: The times that the scripts of the page and of its frames have run, keyed by session.
+    private func scriptTimes(until deadline: DispatchTime) async -> [String: ScriptTime] {
+        await withTaskGroup(of: (String, ScriptTime?).self) { [devTools, documents] group in
+            for session in documents.union(workers) {
+                group.addTask {
+                    // A frame or worker may have ended meanwhile; then no answer comes.
+                    let rest = min(2, max(0.1, deadline.seconds(after: .now())))
+                    try? await devTools.run("Runtime.evaluate", ["expression": "0"], in: session, within: rest)
+                    guard documents.contains(session) else { return (session, nil) }
+                    return (session, try? await devTools.run("Performance.getMetrics", in: session, within: rest))
+                }
+            }
+            var times: [String: ScriptTime] = [:]
+            for await (session, time) in group { times[session] = time }
+            return times
+        }
     }
 
     /// Scrolls from the top to the bottom, and back.
@@ -198,6 +268,37 @@ extension Browser {
     func pause() async throws {
         if let failure { throw failure }
         try await Task.sleep(nanoseconds: 20_000_000)
+    }
+}
+
+/// The time that a page's scripts have run, from `Performance.getMetrics`.
+private struct ScriptTime: Decodable, Sendable {
+    private struct Metric: Decodable {
+        let name: String
+        let value: Double
+    }
+
+    private enum CodingKeys: CodingKey { case metrics }
+
+    /// The times in seconds.
+    private let (running, now): (Double, Double)
+
+    init(from decoder: any Decoder) throws {
+        let metrics = try decoder.container(keyedBy: CodingKeys.self).decode([Metric].self, forKey: .metrics)
+        let value = { name in metrics.first { $0.name == name }?.value ?? 0 }
+        // The callbacks of promises count as other tasks. Styles and layout have their own names.
+        (running, now) = (value("ScriptDuration") + value("TaskOtherDuration"), value("Timestamp"))
+    }
+
+    /// Returns the share of the time that scripts have run since an earlier measurement; nil if that was just now.
+    func share(since first: ScriptTime) -> Double? {
+        now > first.now + 0.3 ? (running - first.running) / (now - first.now) : nil
+    }
+}
+
+extension DispatchTime {
+    fileprivate func seconds(after start: DispatchTime) -> Double {
+        (Double(uptimeNanoseconds) - Double(start.uptimeNanoseconds)) / 1e9
     }
 }
 

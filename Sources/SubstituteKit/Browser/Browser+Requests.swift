@@ -5,18 +5,7 @@ extension Browser {
     func decide(on held: HeldRequest) async {
         let decision: Decision
         if held.hasOutcome {
-            decision = await interceptor.decide(on: held) { [devTools, limit = settings.limit] in
-                struct Body: Decodable {
-                    let body: String
-                    let base64Encoded: Bool
-                }
-                let body: Body = try await devTools.run(
-                    "Fetch.getResponseBody",
-                    ["requestId": held.requestId],
-                    within: limit
-                )
-                return body.base64Encoded ? body.body : Data(body.body.utf8).base64EncodedString()
-            }
+            decision = await interceptor.decide(on: held) { [self] in try await body(of: held) }
         } else {
             decision = await interceptor.decide(on: held)
         }
@@ -36,6 +25,62 @@ extension Browser {
         if held.hasOutcome || decision.isFinal { traffic.end(held) }
     }
 
+    /// A body was abandoned, because it made the browser too large.
+    struct EndlessBody: Error {
+        /// The reason, as a clause.
+        static let reason = "it was stopped: it came without its length, and the browser needed too much memory"
+    }
+
+    /// Returns a response's body in base64.
+    ///
+    /// - Throws: ``EndlessBody``, or ``DevTools/Failure``.
+    private func body(of held: HeldRequest) async throws -> String {
+        struct Body: Decodable {
+            let body: String
+            let base64Encoded: Bool
+        }
+        let reading = Task { [devTools, limit = settings.limit] in
+            let body: Body = try await devTools.run(
+                "Fetch.getResponseBody",
+                ["requestId": held.requestId],
+                within: limit
+            )
+            return body.base64Encoded ? body.body : Data(body.body.utf8).base64EncodedString()
+        }
+        // The browser holds the whole body, and does not tell how much has come.
+        if held.plainLength == nil {
+            unbounded.append((held, reading))
+            if unbounded.count == 1 { Task { await watchMemory() } }
+        }
+        defer { unbounded.removeAll { $0.held.requestId == held.requestId } }
+        do {
+            return try await reading.value
+        } catch is CancellationError {
+            throw EndlessBody()
+        } catch DevTools.Failure.silent where held.plainLength == nil {
+            // The browser would go on reading, without a limit.
+            try? await devTools.run("Fetch.failRequest", ["requestId": held.requestId, "errorReason": "TimedOut"])
+            throw DevTools.Failure.silent
+        }
+    }
+
+    /// Abandons bodies of unknown length, the oldest first, while they make the browser too large.
+    private func watchMemory() async {
+        guard let start = process.memory else { return }
+        let limit = start + settings.maximumBody + 100_000_000
+        while !unbounded.isEmpty {
+            if let memory = process.memory, memory > limit, let (held, reading) = unbounded.first {
+                unbounded.removeFirst()
+                if held.resourceType == "Document", held.frameId == page?.target { isPageAbandoned = true }
+                reading.cancel()
+                try? await devTools.run("Fetch.failRequest", ["requestId": held.requestId, "errorReason": "Aborted"])
+                // The browser needs some time to release the memory.
+                try? await Task.sleep(nanoseconds: 200_000_000)
+            }
+            try? await Task.sleep(nanoseconds: 50_000_000)
+        }
+    }
+
     func refusePassword(_ event: DevTools.Event) async {
         struct Challenge: Decodable {
             struct Request: Decodable { let url: String }
@@ -43,7 +88,7 @@ extension Browser {
             let request: Request
         }
         guard let challenge: Challenge = event.parameters() else { return }
-        report("\(shortened(challenge.request.url)) asks for a password")
+        report("\(shortened(challenge.request.url)) asks for a password", .password)
         try? await devTools.run(
             "Fetch.continueWithAuth",
             ["requestId": challenge.requestId, "authChallengeResponse": ["response": "CancelAuth"]]

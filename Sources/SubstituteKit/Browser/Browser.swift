@@ -20,7 +20,7 @@ actor Browser {
         case complaint(ReportedError)
     }
 
-    private let process: BrowserProcess
+    let process: BrowserProcess
     let devTools: DevTools
     let settings: BrowserSettings
     let interceptor: any Interceptor
@@ -33,6 +33,10 @@ actor Browser {
     var openPages: Set<String> = []
     /// The sessions of pages, and of those frames that run in separate processes.
     var documents: Set<String> = []
+    /// The sessions of pages' workers, without service workers.
+    var workers: Set<String> = []
+    /// The identifiers of the service workers' targets.
+    var serviceWorkers: Set<String> = []
     var isLoaded = false
     /// The `User-Agent` to send; empty for the browser's default.
     var userAgent = ""
@@ -44,11 +48,18 @@ actor Browser {
     var status: Int?
     /// The number of requests on which a decision is pending.
     var deciding = 0
+    /// The bodies of unknown length that the browser is reading, the oldest first.
+    var unbounded: [(held: HeldRequest, reading: Task<String, any Error>)] = []
     private var receiving: Task<Void, Never>?
+    /// False if the last page that was loaded was still loading, or busy, at its time limit.
+    var isFinished = true
+    /// True if the body of the page itself was abandoned.
+    var isPageAbandoned = false
+    var pageNotes = PageNotes()
     /// Sentences for the user about the loads of the pages.
     ///
     /// For example, the tool refused a download, a load did not finish in time, or a page was answered with status 404.
-    var notes: [String] = []
+    var notes: [String] { pageNotes.sentences }
 
     // MARK: - Beginning and end
 
@@ -173,9 +184,20 @@ actor Browser {
             )
         }
         if words.contains("$DISPLAY") { return ToolError("\(name) cannot open a window: there is no display") }
+        let lines = words.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        let status = lines.last { $0.hasPrefix("status ") }.flatMap { Int32($0.dropFirst(7)) }
+        // A browser that has shown pages logs much that has nothing to do with its end.
+        let fatal = lines.last { $0.contains(":FATAL:") }
+        if page != nil, fatal == nil {
+            return switch status {
+            case .some(let status) where status > 128:
+                ToolError("\(name) was ended by signal \(status - 128) (\(String(cString: strsignal(status - 128))))")
+            case .some(let status): ToolError("\(name) has ended with status \(status)")
+            case nil: ToolError("\(name) has ended")
+            }
+        }
         // Skip the browser's messages about a missing desktop, which are irrelevant.
-        let lines = words.split(separator: "\n").filter { !$0.contains("dbus/") && !$0.hasPrefix("status ") }
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-        return ToolError("\(name) has ended" + (lines.last { !$0.isEmpty }.map { ": \(shortened($0))" } ?? ""))
+        let last = lines.last { !$0.isEmpty && !$0.contains("dbus/") && !$0.hasPrefix("status ") }
+        return ToolError("\(name) has ended" + ((fatal ?? last).map { ": \(shortened($0))" } ?? ""))
     }
 }

@@ -114,18 +114,43 @@ final class BrowserProcess: @unchecked Sendable {
     }
     #endif
 
+    /// The memory in use by the browser's main process, in bytes; nil if it is not known.
+    var memory: Int? {
+        // Linux has a file for this, macOS a function.
+        #if os(Linux)
+        guard let browser, let text = try? String(contentsOfFile: "/proc/\(browser)/statm", encoding: .utf8),
+            let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else { return nil }
+        return pages * Int(getpagesize())
+        #elseif os(macOS)
+        guard let browser else { return nil }
+        var info = proc_taskinfo()
+        let size = Int32(MemoryLayout<proc_taskinfo>.size)
+        guard proc_pidinfo(browser, PROC_PIDTASKINFO, 0, &info, size) == size else { return nil }
+        return Int(info.pti_resident_size)
+        #else
+        return nil
+        #endif
+    }
+
+    // iOS, tvOS, watchOS and visionOS cannot start processes.
+    #if os(macOS) || os(Linux)
+    /// The browser's process; nil if the shell has not started it yet.
+    private var browser: pid_t? {
+        let text = try? String(contentsOfFile: folder + "/pid", encoding: .utf8)
+        return text.flatMap { pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines)) }.flatMap { $0 > 1 ? $0 : nil }
+    }
+    #endif
+
     /// Ends the browser, and returns once its profile is removed.
     ///
     /// Blocks the thread, for some seconds at most. The owner of the descriptor must disconnect first.
     func end() {
         // iOS, tvOS, watchOS and visionOS cannot start processes.
         #if os(macOS) || os(Linux)
-        let (leader, folder) = (process.processIdentifier, folder)
-        let stop = DispatchWorkItem {
-            let text = try? String(contentsOfFile: folder + "/pid", encoding: .utf8)
-            if let browser = text.flatMap({ pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines)) }), browser > 1 {
-                kill(browser, SIGKILL)
-            }
+        let leader = process.processIdentifier
+        let stop = DispatchWorkItem { [self] in
+            if let browser { kill(browser, SIGKILL) }
             // Foundation on Linux makes the shell the leader of a process group.
             if getpgid(leader) == leader { kill(-leader, SIGKILL) }
         }

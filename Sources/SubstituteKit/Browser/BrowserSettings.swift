@@ -14,9 +14,14 @@ struct BrowserSettings: Sendable {
     var allowsServiceWorkers = false
     /// True if pages must stay still, because screenshots of them are compared.
     var suppressesMotion = false
+    /// The size of the largest body that is of use, in bytes.
+    var maximumBody = Self.largestBody
     /// The timeout for a page, in seconds.
     var limit = 60.0
     var environment: [String: String]
+
+    /// The largest body that a browser can deliver, in bytes.
+    static let largestBody = 200_000_000
 
     /// A line about caches and service workers, for the user.
     var summary: String {

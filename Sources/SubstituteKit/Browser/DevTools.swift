@@ -132,16 +132,21 @@ final class DevTools: @unchecked Sendable {
         _ seconds: Double
     ) async throws -> Data {
         let (id, data) = try message(method, parameters, session)
-        return try await withCheckedThrowingContinuation { continuation in
-            let words = lock.withLock {
-                if lastWords == nil { waiting[id] = continuation }
-                return lastWords
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let words = lock.withLock {
+                    if lastWords == nil { waiting[id] = continuation }
+                    return lastWords
+                }
+                if let words { return continuation.resume(throwing: Failure.ended(words)) }
+                DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
+                    self?.finish(id, with: .failure(Failure.silent))
+                }
+                write(data)
+                if Task.isCancelled { finish(id, with: .failure(CancellationError())) }
             }
-            if let words { return continuation.resume(throwing: Failure.ended(words)) }
-            DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
-                self?.finish(id, with: .failure(Failure.silent))
-            }
-            write(data)
+        } onCancel: {
+            finish(id, with: .failure(CancellationError()))
         }
     }
 

@@ -32,6 +32,13 @@ struct HeldRequest: Decodable, Sendable {
     let responseStatusCode: Int?
     let responseErrorReason: String?
     let responseHeaders: [Field]?
+    /// True if a service worker loads the resource, which is not the worker's own script.
+    var isOfServiceWorker = false
+
+    private enum CodingKeys: CodingKey {
+        case requestId, request, resourceType, frameId, networkId, redirectedRequestId
+        case responseStatusCode, responseErrorReason, responseHeaders
+    }
 
     /// True if a response head has arrived, or the request has failed.
     ///

@@ -7,6 +7,7 @@ final class Traffic: @unchecked Sendable {
     /// The loads in flight, keyed by identifier: the URL of each load, and the request that the load waits for.
     private var running: [String: (request: String, url: String)] = [:]
     private var lost: Set<String> = []
+    private var downloads: Set<String> = []
     private var credentials: [String: Credentials] = [:]
     private var lastChange = DispatchTime.now()
 
@@ -39,7 +40,8 @@ final class Traffic: @unchecked Sendable {
 
     /// The errors after which a body is incomplete.
     private static let losses: Set = [
-        "net::ERR_CONTENT_LENGTH_MISMATCH", "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_CONNECTION_CLOSED",
+        "net::ERR_CONTENT_LENGTH_MISMATCH", "net::ERR_INCOMPLETE_CHUNKED_ENCODING",
+        "net::ERR_INVALID_CHUNKED_ENCODING", "net::ERR_CONNECTION_CLOSED",
         "net::ERR_CONNECTION_RESET", "net::ERR_CONTENT_DECODING_FAILED", "net::ERR_HTTP2_PROTOCOL_ERROR",
         "net::ERR_QUIC_PROTOCOL_ERROR", "net::ERR_NETWORK_CHANGED", "net::ERR_TIMED_OUT",
     ]
@@ -90,6 +92,12 @@ final class Traffic: @unchecked Sendable {
 
     /// Returns true if a load broke off, so that its body is incomplete.
     func isIncomplete(_ load: String) -> Bool { lock.withLock { lost.contains(load) } }
+
+    /// Notes that the browser wanted to save this URL's response as a file.
+    func refuse(_ url: String) { lock.withLock { _ = downloads.insert(url) } }
+
+    /// Returns true if a response was to be saved as a file.
+    func isDownload(_ url: String) -> Bool { lock.withLock { downloads.contains(url) } }
 
     /// Returns the credentials that the requests of one load carried, including those after redirects.
     func credentials(of load: String) -> Credentials { lock.withLock { credentials[load] ?? Credentials() } }

@@ -41,8 +41,8 @@ struct CaptureSelection {
         var stripsQuery = false
         /// The maximum size of a body, in bytes; nil for any size.
         var limit: Int?
-        /// The URLs whose recorded bodies are incomplete.
-        var incomplete: Set<String> = []
+        /// The reasons why recorded bodies are of no use, keyed by URL.
+        var leftOut: [String: String] = [:]
     }
 
     /// The decisions, in the order of the recording.
@@ -104,7 +104,7 @@ struct CaptureSelection {
         if exchange.isAuthorized {
             throw ToolError("it was requested with a password or token, so it is for one person")
         }
-        if filter.incomplete.contains(url) { throw ToolError("the connection was lost before it was complete") }
+        if let reason = filter.leftOut[url] { throw ToolError(reason) }
         let bytes = try exchange.bytes
         let body = IncomingBody(key: key, bytes: bytes, sent: exchange.typeOfBytes, isDecoded: exchange.isDecoded)
         try body.accepted()

@@ -13,13 +13,13 @@ final class Recorder: Interceptor, @unchecked Sendable {
     private let lock = NSLock()
     private let file: FileHandle
     /// Every load with a recorded body, kept to find out later whether the load broke off.
-    private var loads: [(url: String, identifier: String, traffic: Traffic)] = []
+    private var loads: [(url: String, identifier: String, isDocument: Bool, traffic: Traffic)] = []
     private var seen: Set<String> = []
     private var problem: (any Error)?
     private let whenRecorded: @Sendable (_ count: Int, _ bytes: Int) -> Void
     private var (count, bytes) = (0, 0)
     /// The maximum size of a body, in bytes; a larger body is not recorded.
-    private let limit: Int
+    let limit: Int
     /// The loads of the current browser, with their credentials.
     var traffic: Traffic? {
         get { lock.withLock { currentTraffic } }
@@ -37,7 +37,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
     ///     their bytes.
     /// - Throws: ``ToolError`` if the recording cannot be written.
     init(limit: Int, whenRecorded: @escaping @Sendable (Int, Int) -> Void) throws {
-        (self.limit, self.whenRecorded) = (min(limit, Self.maximumBody), whenRecorded)
+        (self.limit, self.whenRecorded) = (min(limit, BrowserSettings.largestBody), whenRecorded)
         var path = Array("\(FileManager.default.temporaryDirectory.path)/substitute-XXXXXX".utf8CString)
         let descriptor = mkstemp(&path)
         guard descriptor >= 0 else { throw ToolError("nothing can be recorded: \(String(cString: strerror(errno)))") }
@@ -47,8 +47,8 @@ final class Recorder: Interceptor, @unchecked Sendable {
         try write(HAREntry.beginning(creator: "substitute", version: toolVersion))
     }
 
-    /// The largest body that a browser can deliver, in bytes.
-    private static let maximumBody = 200_000_000
+    /// The maximum size of all bodies together, in bytes, because the import holds the recording in memory.
+    private static let maximumTotal = 1_000_000_000
 
     /// Ends the recording.
     ///
@@ -75,9 +75,20 @@ final class Recorder: Interceptor, @unchecked Sendable {
         }
     }
 
-    /// The URLs whose loads broke off, although their bodies had seemed complete.
-    var incomplete: Set<String> {
-        lock.withLock { Set(loads.filter { $0.traffic.isIncomplete($0.identifier) }.map(\.url)) }
+    /// The reasons why bodies that had seemed good are of no use, keyed by URL.
+    var leftOut: [String: String] {
+        lock.withLock {
+            var reasons: [String: String] = [:]
+            for load in loads where load.traffic.isIncomplete(load.identifier) {
+                reasons[load.url] = "the connection was lost before it was complete"
+            }
+            // The page may also show the resource, for example as an image.
+            let shown = Set(loads.filter { !$0.isDocument }.map(\.url))
+            for load in loads where load.traffic.isDownload(load.url) && !shown.contains(load.url) {
+                reasons[load.url] = "it is a download"
+            }
+            return reasons
+        }
     }
 
     // MARK: - Requests
@@ -90,7 +101,8 @@ final class Recorder: Interceptor, @unchecked Sendable {
     }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
-        guard held.request.url.hasPrefix("http") else { return .proceed }
+        // An app has no service worker, so what such a worker caches is not recorded.
+        guard held.request.url.hasPrefix("http"), !held.isOfServiceWorker else { return .proceed }
         var (text, comment) = (String?.none, String?.none)
         if held.isStream {
             comment = "it is a stream without an end"
@@ -115,11 +127,17 @@ final class Recorder: Interceptor, @unchecked Sendable {
             if let length = held.plainLength, count < length {
                 return (nil, "only \(count) of its \(counted(length, "byte")) came")
             }
+            if let traffic {
+                let isDocument = held.resourceType == "Document"
+                lock.withLock { loads.append((held.request.url, held.identifier, isDocument, traffic)) }
+            }
             if count > limit { return (nil, "it has \(ByteCount(count)), more than \(ByteCount(limit))") }
-            if let identifier = held.networkId, let traffic {
-                lock.withLock { loads.append((held.request.url, identifier, traffic)) }
+            if count + lock.withLock({ bytes }) > Self.maximumTotal {
+                return (nil, "the recording would have more than \(ByteCount(Self.maximumTotal))")
             }
             return (text, nil)
+        } catch is Browser.EndlessBody {
+            return (nil, Browser.EndlessBody.reason)
         } catch {
             return (nil, "it did not come to its end")
         }

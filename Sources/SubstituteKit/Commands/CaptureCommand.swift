@@ -19,9 +19,13 @@ enum CaptureCommand {
 
             With --show, a window opens in which you can sign in and click; the recording ends when you close it.
 
+            A page is complete when nothing has been loading and no script has been busy for half a second. What an
+            incomplete page has loaded is added, too.
+
             \(Command.aboutManifest)
 
-            Exits with 0 if the pages were loaded; 1 if a page could not be loaded or the manifest has errors, in
+            Exits with 0 if the pages are complete; 1 if a page was not complete within the time limit, or its server
+            answered with a status of 400 or above; 1 if a page could not be loaded or the manifest has errors, in
             which case nothing is changed; and 2 on a usage error.
             """,
         example: "  substitute capture --device phone --device desktop --scroll https://example.com/",
@@ -58,61 +62,64 @@ enum CaptureCommand {
         let screens = devices.isEmpty ? (settings.hasWindow ? [] : [Device.desktop]) : devices
         let progress = CountLine(console.network.showProgress)
         let recorder = try Recorder(limit: limit ?? .max) { progress.show($0, $1) }
+        settings.maximumBody = recorder.limit
         if settings.hasWindow { console.printError("Recording; close the browser's window to end it.") }
-        let notes: [String]
+        let (notes, failed): ([String], Int)
         do {
             defer { progress.end() }
-            notes = try await record(urls, on: screens, settings, recorder) { browser, url in
+            (notes, failed) = try await record(urls, on: screens, settings, recorder) { browser, url in
                 try await browser.load(url, manner)
-                if let status = await browser.status, status >= 400 {
-                    await browser.report("\(shortened(url)) answers \(status)")
-                }
+                // In a window, the user decides when the page is complete.
+                if settings.hasWindow { return true }
+                let status = await browser.status ?? 200
+                if status >= 400 { await browser.report("\(shortened(url)) answers \(status)", .page) }
+                return await browser.isFinished && status < 400
             }
         }
         let recording = try recorder.finish()
         for note in notes { console.printError(visible(note)) }
-        if let kept {
-            do {
-                try recording.write(to: console.folder.url(kept))
-            } catch {
-                throw ToolError("\(quoted(kept)) cannot be written: \(FileSystem.reason(error))")
-            }
-        }
+        if let kept { try save(recording, kept, console) }
         do {
             let capture = try HARFile(recording, name: kept ?? "the recording")
-            try importRun.importExchanges(of: capture, to: manifest, without: recorder.incomplete)
+            try importRun.importExchanges(of: capture, to: manifest, without: recorder.leftOut)
         } catch {
             if let kept { console.printError("The recording is in \(visible(kept)).") }
             throw error
         }
-        return 0
+        if failed == 0 { return 0 }
+        console.printError(
+            "substitute capture: \(counted(failed, "page")) \(failed == 1 ? "was" : "were") not loaded completely; what was loaded is kept"
+        )
+        return 1
     }
 
     /// Loads the pages once for each screen, and starts a separate browser for each screen.
     ///
-    /// - Returns: The browsers' notes about the loads, as sentences.
+    /// - Parameter load: Loads a page; returns false if the page is not complete.
+    /// - Returns: The browsers' notes about the loads, as sentences, and the number of incomplete pages.
     private static func record(
         _ urls: [PageAddress],
         on screens: [Device],
         _ settings: BrowserSettings,
         _ recorder: Recorder,
-        _ load: (Browser, String) async throws -> Void
-    ) async throws -> [String] {
+        _ load: (Browser, String) async throws -> Bool
+    ) async throws -> (notes: [String], failed: Int) {
         var notes: [String] = []
+        var failed: Set<String> = []
         for screen in screens.isEmpty ? [nil] : screens.map(Optional.some) {
             var settings = settings
             settings.device = screen
             notes += try await Browser.run(settings, recorder) { browser in
                 recorder.traffic = browser.traffic
-                for url in urls { try await load(browser, url.text) }
+                for url in urls where try await !load(browser, url.text) { failed.insert(url.text) }
                 if settings.hasWindow { try await browser.waitUntilClosed() }
                 return await browser.notes
             }
         }
-        return notes
+        return (notes, failed.count)
     }
 
-    /// Checks that the file for the recording can be written.
+    /// Checks that the recording can be written, and that it replaces nothing but a recording.
     private static func checkPlace(of path: String, _ console: Console) throws(ToolError) {
         let url = console.folder.url(path)
         let kind = console.folder.targetKind(of: path)
@@ -121,6 +128,28 @@ enum CaptureCommand {
             throw ToolError(
                 "\(quoted(path)) cannot be written; its folder must exist, and it must not be a folder itself"
             )
+        }
+        guard kind != nil, let file = try? FileHandle(forReadingFrom: url) else { return }
+        let head = (try? file.read(upToCount: 4096)) ?? Data()
+        if !head.isEmpty, !HARFile.hasLog(head) {
+            throw ToolError("\(quoted(path)) is not a recording, and is not replaced; name another file for --har")
+        }
+    }
+
+    /// Writes the recording into a file that no other user can read, because URLs may hold secrets.
+    private static func save(_ recording: Data, _ path: String, _ console: Console) throws(ToolError) {
+        let url = console.folder.url(path)
+        do {
+            // An existing file may be readable for others.
+            let descriptor = open(url.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            guard descriptor >= 0, fchmod(descriptor, 0o600) == 0, ftruncate(descriptor, 0) == 0 else {
+                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            }
+            let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            try file.write(contentsOf: recording)
+            try file.close()
+        } catch {
+            throw ToolError("\(quoted(path)) cannot be written: \(FileSystem.reason(error))")
         }
     }
 }

@@ -28,11 +28,12 @@ struct ImportRun {
     /// - Parameters:
     ///   - capture: The recording.
     ///   - manifest: The manifest that receives the entries.
-    ///   - incomplete: The URLs whose recorded bodies are incomplete.
+    ///   - leftOut: The reasons why recorded bodies are of no use, keyed by URL.
     /// - Throws: ``ToolError`` if the changes cannot be made; the manifest's folder is then unchanged.
-    func importExchanges(of capture: HARFile, to manifest: ManifestFile, without incomplete: Set<String> = []) throws {
+    func importExchanges(of capture: HARFile, to manifest: ManifestFile, without leftOut: [String: String] = [:]) throws
+    {
         var filter = filter
-        filter.incomplete = incomplete
+        filter.leftOut = leftOut
         var addition = try Addition(to: manifest, on: console.now())
         let staging = try StagingFolder.guarded(for: manifest, isDryRun: isDryRun, console)
         var report = ImportReport()

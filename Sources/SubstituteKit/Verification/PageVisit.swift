@@ -81,9 +81,13 @@ extension Browser {
         }
         struct Screenshot: Decodable { let data: String }
         let size = try await run("Page.getLayoutMetrics", [:], Metrics.self).cssContentSize
-        let limit = Self.maximumSide / (settings.device?.scale ?? 1)
-        let (width, height) = (min(max(1, size.width), limit), min(max(1, size.height), limit))
-        if height < size.height || width < size.width { report("the picture is cut to \(Int(width)) × \(Int(height))") }
+        let scale = settings.device?.scale ?? 1
+        let width = min(max(1, size.width), Self.maximumSide / scale)
+        let longest = min(Self.maximumSide / scale, Self.maximumArea / (width * scale * scale))
+        let height = min(max(1, size.height), longest)
+        if height < size.height || width < size.width {
+            report("the picture is cut to \(Int(width)) × \(Int(height))", .picture)
+        }
         let clip: [String: any Sendable] = ["x": 0, "y": 0, "width": width, "height": height, "scale": 1]
         return try await run(
             "Page.captureScreenshot",
@@ -94,6 +98,9 @@ extension Browser {
 
     /// The maximum length of a screenshot's sides, in pixels; graphics hardware supports no larger images.
     private static let maximumSide = 16_000.0
+
+    /// The maximum number of a screenshot's pixels; the browser holds several copies, with four bytes for each pixel.
+    private static let maximumArea = 40_000_000.0
 
     /// The JavaScript function that ends animations and hides elements; returns the first invalid selector, or "".
     private static let stillness = """

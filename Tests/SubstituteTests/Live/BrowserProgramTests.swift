@@ -1,6 +1,7 @@
 // iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
+import LoopbackServer
 import SubstituteCheckKit
 import TestSupport
 import Testing
@@ -77,6 +78,34 @@ struct BrowserProgramTests {
         #expect(
             missing.errors == "substitute capture: --browser names \"three\", which is not a program\n",
             "\(missing)"
+        )
+    }
+
+    @Test("The reason for a browser's end is its signal, not an unrelated line of its log", .startsChromium)
+    func killed() async throws {
+        let site = try LiveSite()
+        let mark = folder.url.appendingPathComponent("killed").path
+        site.set("/", "text/html", Data("<!doctype html><script>fetch('/kill')</script>".utf8))
+        var answer = LoopbackServer.Response.stream {
+            _ = FileManager.default.createFile(atPath: mark, contents: nil)
+            return nil
+        }
+        answer.headers = ["Content-Type": "text/plain"]
+        site.set("/kill", answer)
+        let chromium = try #require(Program.find("chromium", "google-chrome", "chrome"))
+        let script = """
+            #!/bin/sh
+            "\(chromium)" "$@" &
+            until [ -e "\(mark)" ]; do sleep 0.1; done
+            echo "[ERROR:nothing.cc] open /sys: No such file or directory" >&2
+            kill -9 $!
+            wait $!
+            """
+        try write("mortal", script)
+        let result = try await site.run("capture", "--browser", folder.url.path + "/mortal", site.url)
+        #expect(
+            result.status == 1 && result.errors.hasSuffix("/mortal\" was ended by signal 9 (Killed)\n"),
+            "\(result)"
         )
     }
 
