@@ -297,7 +297,7 @@ private struct ScriptTime: Decodable, Sendable {
 }
 
 extension DispatchTime {
-    fileprivate func seconds(after start: DispatchTime) -> Double {
+    func seconds(after start: DispatchTime) -> Double {
         (Double(uptimeNanoseconds) - Double(start.uptimeNanoseconds)) / 1e9
     }
 }

@@ -14,13 +14,11 @@ struct PageNotes: Sendable {
         case popUp
         case download
         case password
-        /// Resources that were loaded in addition, or not loaded, for the recording.
-        case candidates
 
         /// The maximum number of sentences for each page; nil for any number.
         fileprivate var limit: Int? {
             switch self {
-            case .page, .picture, .candidates: nil
+            case .page, .picture: nil
             case .dialog, .popUp, .download, .password: 5
             }
         }
@@ -32,7 +30,7 @@ struct PageNotes: Sendable {
             case .popUp: "\(counted(count, "more pop-up")) \(count == 1 ? "was" : "were") closed"
             case .download: "\(counted(count, "more download")) \(count == 1 ? "was" : "were") refused"
             case .password: "\(counted(count, "more request")) asked for a password"
-            case .page, .picture, .candidates: ""
+            case .page, .picture: ""
             }
         }
     }

@@ -8,6 +8,7 @@ final class Traffic: @unchecked Sendable {
     private var running: [String: (request: String, url: String)] = [:]
     private var lost: Set<String> = []
     private var downloads: Set<String> = []
+    private var begun: Set<String> = []
     private var credentials: [String: Credentials] = [:]
     private var lastChange = DispatchTime.now()
 
@@ -20,7 +21,10 @@ final class Traffic: @unchecked Sendable {
     /// Adds the load of a request that the browser holds before sending it.
     func begin(_ held: HeldRequest) {
         guard held.request.url.hasPrefix("http") else { return }
-        change { $0.running[held.identifier] = (held.requestId, held.request.url) }
+        change {
+            $0.running[held.identifier] = (held.requestId, held.request.url)
+            $0.begun.insert(held.request.url)
+        }
     }
 
     /// Removes a request's load after the tool has answered the request or has passed on its response or failure.
@@ -92,6 +96,9 @@ final class Traffic: @unchecked Sendable {
 
     /// Returns true if a load broke off, so that its body is incomplete.
     func isIncomplete(_ load: String) -> Bool { lock.withLock { lost.contains(load) } }
+
+    /// Returns true if the browser has requested a URL.
+    func hasBegun(_ url: String) -> Bool { lock.withLock { begun.contains(url) } }
 
     /// Notes that the browser wanted to save this URL's response as a file.
     func refuse(_ url: String) { lock.withLock { _ = downloads.insert(url) } }

@@ -19,8 +19,9 @@ enum CaptureCommand {
 
             With --show, a window opens in which you can sign in and click; the recording ends when you close it.
 
-            A page is complete when nothing has been loading and no script has been busy for half a second. What an
-            incomplete page has loaded is added, too.
+            A page is complete when nothing has been loading and no script has been busy for half a second. Then the
+            images that it names for other screens (srcset, image-set) are loaded, at most 500. What an incomplete page
+            has loaded is added, too.
 
             \(Command.aboutManifest)
 
@@ -71,6 +72,7 @@ enum CaptureCommand {
                 try await browser.load(url, manner)
                 // In a window, the user decides when the page is complete.
                 if settings.hasWindow { return true }
+                try await browser.loadCandidates()
                 let status = await browser.status ?? 200
                 if status >= 400 { await browser.report("\(shortened(url)) answers \(status)", .page) }
                 return await browser.isFinished && status < 400
