@@ -97,8 +97,10 @@ enum CaptureCommand {
 
     /// Loads the pages once for each screen, and starts a separate browser for each screen.
     ///
-    /// - Parameter load: Loads a page; returns false if the page is not complete.
+    /// `load` loads a page, and returns false if the page is not complete.
+    ///
     /// - Returns: The browsers' notes about the loads, as sentences, and the number of incomplete pages.
+    /// - Throws: ``ToolError`` if a page cannot be loaded.
     private static func record(
         _ urls: [PageAddress],
         on screens: [Device],

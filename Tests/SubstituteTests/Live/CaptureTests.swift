@@ -143,7 +143,8 @@ struct CaptureTests {
             """
         site.set("/", "text/html", Data(page.utf8))
         site.set("/frame.html", "text/html", Data("<img srcset=\"framed1.svg, framed2.svg 2x\">".utf8))
-        let style = "@media (min-width: 1px) { h1 { background: -webkit-image-set(url(../one.svg) 1x, url('../two.svg') 2x) } }"
+        let set = "-webkit-image-set(url(../one.svg) 1x, url('../two.svg') 2x)"
+        let style = "@media (min-width: 1px) { h1 { background: \(set) } }"
         site.set("/css/site.css", "text/css", Data(style.utf8))
         let names = [
             "a,b", "broad", "fallback", "framed1", "framed2", "large", "narrow", "none", "one", "plain", "pre1", "pre2",
