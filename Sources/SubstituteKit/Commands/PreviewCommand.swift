@@ -12,8 +12,9 @@ enum PreviewCommand {
         options: [output, opens, serves, outdated, .used],
         discussion: """
             The page shows a thumbnail, specimen, player or the first lines of each file, with its URL, media type,
-            size and conditions, grouped by server and folder, as cards or as a list. The manifest's errors and warnings are at the top. The page is
-            one HTML file, which refers to the manifest's files by relative URLs, and sends nothing anywhere.
+            size and conditions, grouped by server and folder, as cards or as a list. The manifest's errors and
+            warnings are at the top. The page is one HTML file, which refers to the manifest's files by relative URLs,
+            and sends nothing anywhere.
 
             With --serve, the page is not written but served, to this machine only. It updates after every save of a
             picture, a stylesheet or the manifest, and shows the manifest's errors. End it with Control-C.
