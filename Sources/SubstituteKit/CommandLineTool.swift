@@ -17,7 +17,9 @@ package enum CommandLineTool {
             return 2
         }
         if first == "--version" {
-            console.print("substitute \(toolVersion)")
+            console.print(
+                "substitute \(toolVersion)\(toolVersion == "unreleased" ? ", built from the sources of LocalSubstitutionCache" : "")"
+            )
             return 0
         }
         let isHelp = ["help", "--help", "-h"].contains(first)
@@ -26,8 +28,8 @@ package enum CommandLineTool {
             return 0
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {
-            let known = Command.all.map(\.name) + ["--help", "--version"]
-            let meant = suggestion(for: name, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
+            let asked = isHelp ? Array(words.dropFirst()) : words
+            let meant = OtherTools.remedy(forCommand: asked, console.tool).map { "; \($0)" } ?? ""
             console.printError(
                 "substitute: there is no command \(quoted(name))\(meant)\nSee \(console.tool.words("--help"))."
             )

@@ -6,7 +6,7 @@ import Testing
 
 /// Runs the tool on each of a designer's mistakes, and compares the tool's output with the expected output.
 ///
-/// Each section of `Fixtures/Mistakes.md` and `Fixtures/FreshMistakes.md` is one mistake.
+/// Each section of `Fixtures/Mistakes.md`, `FreshMistakes.md` and `MoreMistakes.md` is one mistake.
 ///
 /// To update the expected output, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you keep
 /// it.
@@ -19,6 +19,8 @@ struct MistakeTests {
         /// The texts of the files that the section shows, keyed by name.
         var texts: [String: String] = [:]
         var command = "check"
+        /// The command line as it is typed; nil for `command` with the manifest.
+        var typed: String?
         let manifest: String
 
         /// Parses a section; `section` begins after the `###` of the heading.
@@ -27,8 +29,9 @@ struct MistakeTests {
             for line in section.components(separatedBy: "\n").prefix(while: { !$0.hasPrefix("```") }) {
                 if line.hasPrefix("Files: ") { files = String(line.dropFirst(7)) }
                 if line.hasPrefix("Command: ") { command = String(line.dropFirst(9)) }
+                if line.hasPrefix("Typed: ") { typed = String(line.dropFirst(7)) }
             }
-            manifest = try MistakeTests.fence("json", of: section)
+            manifest = section.contains("\n```json\n") ? try MistakeTests.fence("json", of: section) : ""
             for part in section.components(separatedBy: "\n```file ").dropFirst() {
                 let name = String(part.prefix { $0 != "\n" })
                 texts[name] = try MistakeTests.fence("file \(name)", of: section) + "\n"
@@ -44,7 +47,10 @@ struct MistakeTests {
         return String(section[start.upperBound..<end.lowerBound].dropLast())
     }
 
-    @Test("Each mistake gets the expected output", arguments: [("Mistakes.md", 150), ("FreshMistakes.md", 50)])
+    @Test(
+        "Each mistake gets the expected output",
+        arguments: [("Mistakes.md", 150), ("FreshMistakes.md", 50), ("MoreMistakes.md", 50)]
+    )
     func answers(in name: String, ofMoreThan count: Int) async throws {
         let document = Repository.folder.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(name)")
         let text = try String(contentsOf: document, encoding: .utf8)
@@ -76,20 +82,30 @@ struct MistakeTests {
             let content = try #require(Self.contents[String(file[parts.upperBound...])], "\(file)")
             try folder.write(Data(content), to: "Substitutions/\(file[..<parts.lowerBound])")
         }
-        try folder.write(Data(Self.bytes(of: mistake.manifest)), to: "Substitutions/manifest.json")
-        let words = mistake.command.split(separator: " ").map { $0.filter { $0 != "'" } }
+        if !mistake.manifest.isEmpty || mistake.typed == nil {
+            try folder.write(Data(Self.bytes(of: mistake.manifest)), to: "Substitutions/manifest.json")
+        }
+        let words = Self.words(of: mistake.typed ?? mistake.command)
         let place = folder.url.appendingPathComponent("Substitutions")
         let manifest = place.appendingPathComponent("manifest.json").path
         // If the section's command contains a path, the path is relative to the folder.
         let namesPath = words[0] == "check" && words.count == 2 && !words[1].hasPrefix("-")
         let result =
-            await namesPath
+            await namesPath || mistake.typed != nil
             ? Tool.run(words, in: place) : Tool.run([words[0], manifest] + words.dropFirst())
         let output = (result.output + result.errors).replacingOccurrences(of: manifest, with: "manifest.json")
             .replacingOccurrences(of: place.path, with: "/…").replacingOccurrences(of: "```", with: "'''")
             .replacingOccurrences(of: "Etag: \"[^\n]*", with: "Etag: …", options: .regularExpression)
         #expect(result.status >= 0 && result.status <= 2, "\(mistake.title) ends by a signal")
         return String(output.reversed().drop(while: \.isNewline).reversed())
+    }
+
+    /// Returns the words of a command line, in which single quotation marks hold a word with spaces together.
+    private static func words(of line: String) -> [String] {
+        let parts = line.components(separatedBy: "'")
+        return parts.enumerated().flatMap { index, part in
+            index.isMultiple(of: 2) ? part.split(separator: " ").map(String.init) : [part]
+        }
     }
 
     /// Returns the bytes of the manifest's file.

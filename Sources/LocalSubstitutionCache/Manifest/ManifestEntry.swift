@@ -13,6 +13,8 @@ package struct ManifestEntry: Sendable {
     /// The offset of the value of `headers`.
     package var headersOffset: Int?
     package var query = QueryRule.exact
+    /// The offset of the value of `ignoreQuery`.
+    package var queryOffset: Int?
     package var conditions: [Located<Substitution.Condition>] = []
     package var until: Located<CalendarDay>?
 

@@ -44,6 +44,7 @@ extension ManifestReader {
                 entry.headersOffset = field.value.offset
             case "ignoreQuery":
                 entry.query = readQueryRule(field)
+                entry.queryOffset = field.value.offset
             case "when":
                 entry.conditions = readConditions(field)
             case "until":

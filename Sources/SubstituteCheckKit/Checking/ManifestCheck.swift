@@ -62,9 +62,9 @@ package struct ManifestCheck {
         let (issues, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsUnused)
         var contents = ContentCheck(manifest, name: name)
         for substitution in substitutions where !substitution.isExpired(on: date) { contents.check(substitution) }
-        let own = [url.flatMap { Self.misnamedFolder(of: $0, name: name) }].compactMap(\.self)
+        let own = url.map { [Self.misnamedFolder(of: $0, name: name), Self.misnamedFile($0, name: name)] } ?? []
         let isRefused = issues.contains { $0.severity == .error }
-        self.issues = (own + issues + contents.issues).enumerated().sorted { first, second in
+        self.issues = (own.compactMap(\.self) + issues + contents.issues).enumerated().sorted { first, second in
             // If there are errors, the warnings about unused files come last.
             let isLast = [first, second].map { isRefused && $0.element.code == .unusedFile ? 1 : 0 }
             return (isLast[0], first.element.line, first.element.column, first.offset)
@@ -95,6 +95,23 @@ package struct ManifestCheck {
             message:
                 "the folder is called \(quoted(folder)), but an app looks for \"Substitutions\"; rename the folder, "
                 + "unless the app's code names it",
+            file: name,
+            line: 1,
+            column: 1
+        )
+    }
+}
+
+extension ManifestCheck {
+    /// Returns a warning if the manifest's name is almost "manifest.json", the name that an app looks for.
+    private static func misnamedFile(_ manifest: URL, name: String) -> ManifestIssue? {
+        guard ManifestLocation.isNearlyManifest(manifest.lastPathComponent) else { return nil }
+        return ManifestIssue(
+            severity: .warning,
+            code: .misnamedFolder,
+            message:
+                "the manifest is called \(quoted(manifest.lastPathComponent)), but an app looks for \"manifest.json\"; rename "
+                + "it, unless the app's code names it",
             file: name,
             line: 1,
             column: 1

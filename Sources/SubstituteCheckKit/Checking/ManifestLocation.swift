@@ -32,9 +32,25 @@ package struct ManifestLocation: Sendable {
     }
 
     private func path(_ operand: String?) throws(UsageError) -> String {
-        if let operand { return manifest(in: operand) ?? operand }
-        let found = findAll()
+        if let operand {
+            if operand.contains("://"), current.targetKind(of: operand) == nil {
+                let (add, explain) = (ToolName(environment).words("add"), ToolName(environment).words("explain"))
+                throw UsageError(
+                    "\(quoted(operand)) is a URL, and this command reads a manifest or the folder that holds it; to load the URL "
+                        + "into a manifest: \(add) \(visible(operand)), and to ask which file answers it: \(explain) \(visible(operand))"
+                )
+            }
+            return manifest(in: operand) ?? operand
+        }
+        let found = all()
         guard let first = found.first else {
+            if let other = misnamed() {
+                let name = other.split(separator: "/").last.map(String.init) ?? other
+                throw UsageError(
+                    "there is \(quoted(other)), but an app looks for \"manifest.json\"; rename it to "
+                        + quoted(String(other.dropLast(name.count)) + "manifest.json")
+                )
+            }
             throw UsageError(
                 "there is no manifest here; the tool looks for \(Self.places.dropFirst().map { "\($0)/manifest.json" }.joined(separator: ", ")) "
                     + "and manifest.json, here and in the folders above, up to the package's. "
@@ -64,25 +80,46 @@ package struct ManifestLocation: Sendable {
         return !word.hasSuffix(".json") || server.count < word.count && server.dropFirst().contains(".")
     }
 
+    /// Returns a file here that is probably a manifest with a wrong name; nil if there is none.
+    private func misnamed() -> String? {
+        let places = ["", "Substitutions"] + current.names(in: "").sorted().map { "\($0)/Substitutions" }
+        return places.lazy.flatMap { place in
+            current.names(in: place).sorted().filter(Self.isNearlyManifest).map { joined(place, $0) }
+        }.first(where: isFile)
+    }
+
+    /// True for a name such as `manifest.jsonc`, `manifest.json.txt` or `Manifest.json`.
+    static func isNearlyManifest(_ name: String) -> Bool {
+        guard name != "manifest.json", !name.hasSuffix(".schema.json") else { return false }
+        let parts = name.lowercased().split(separator: ".")
+        let formats: Set<Substring> = [
+            "json", "jsonc", "json5", "jsn", "yaml", "yml", "toml", "js", "txt", "plist", "hjson",
+        ]
+        let stem = parts.first?.prefix { $0.isLetter } ?? ""
+        return parts.count > 1 && parts.dropFirst().allSatisfy(formats.contains)
+            && (stem == "manifest"
+                || parts.contains("json") && suggestion(for: String(stem), among: ["manifest"]) != nil)
+    }
+
     /// Returns a question that suggests another manifest if there is none at `path`; nil without a suggestion.
     func hint(for path: String) -> String? {
         guard current.targetKind(of: path) == nil else {
             let names = current.names(in: path).filter { $0.hasSuffix(".json") }
-            let meant = names.sorted().first.map { joined(path, $0) } ?? findAll().first
+            let meant = names.sorted().first.map { joined(path, $0) } ?? all().first
             return meant.map { "did you mean \(quoted($0))?" }
         }
         let url = current.url(path)
         let names = current.names(in: url.deletingLastPathComponent().path)
         let near = suggestion(for: url.lastPathComponent, among: names.filter { $0.contains("json") })
         let parent = path.contains("/") ? String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)) : ""
-        let meant = near.map { joined(parent, $0) } ?? findAll().first
+        let meant = near.map { joined(parent, $0) } ?? all().first
         return meant.map { "did you mean \(quoted($0))?" }
     }
 
     /// Returns the manifests of the nearest folder that has any, and those in the targets' resource folders.
     ///
     /// The search begins in the current folder and continues upwards to the folder of the package.
-    private func findAll() -> [String] {
+    package func all() -> [String] {
         var found: [String] = []
         var prefix = ""
         for folder in foldersUpToTop() {

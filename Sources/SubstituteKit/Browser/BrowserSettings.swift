@@ -63,7 +63,12 @@ extension BrowserSettings {
     init(_ arguments: Arguments, _ console: Console) throws {
         if let text = arguments.values(Self.timeout).last {
             guard let seconds = Double(text), (1...3600).contains(seconds) else {
-                throw UsageError("\(quoted(text)) is not a number of seconds; write a number from 1 to 3600")
+                throw Quantity.error(
+                    text,
+                    "is not a number of seconds",
+                    otherwise: "write a number from 1 to 3600",
+                    where: { Double($0).map((1...3600).contains) ?? false }
+                )
             }
             limit = seconds
         }

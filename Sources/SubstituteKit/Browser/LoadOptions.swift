@@ -22,7 +22,12 @@ struct LoadOptions: Sendable {
         scrolls = arguments.has(Self.scroll)
         guard let text = arguments.values(Self.wait).last else { return }
         guard let seconds = Double(text), (0...3600).contains(seconds) else {
-            throw UsageError("\(quoted(text)) is not a number of seconds; write a number from 0 to 3600")
+            throw Quantity.error(
+                text,
+                "is not a number of seconds",
+                otherwise: "write a number from 0 to 3600",
+                where: { Double($0).map((0...3600).contains) ?? false }
+            )
         }
         pause = seconds
     }

@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionChecking
 
 /// The address of a page, as a user types it; the scheme may be missing.
 struct PageAddress: Sendable {
@@ -14,7 +15,10 @@ struct PageAddress: Sendable {
         let whole = text.contains("://") ? text : (isLocal ? "http://" : "https://") + text
         guard let url = URL(string: whole), ["http", "https"].contains(url.scheme?.lowercased()),
             url.host?.isEmpty == false
-        else { throw UsageError("\(quoted(text)) is not the address of a page; write it as https://example.com/") }
+        else {
+            if let problem = WrongURL.problem(of: text) { throw UsageError(problem) }
+            throw UsageError("\(quoted(text)) is not the address of a page; write it as https://example.com/")
+        }
         self.text = whole
     }
 }

@@ -61,7 +61,7 @@ struct Arguments {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = parts.first.map(String.init) ?? ""
         guard let option = options.first(where: { $0.name == name }) else {
-            let meant = suggestion(for: name, among: options.map(\.name)).map { "; did you mean --\($0)?" } ?? ""
+            let meant = OtherTools.remedy(forOption: name, options).map { "; \($0)" } ?? ""
             throw UsageError("there is no option \(quoted("--" + name))\(meant)")
         }
         try store(option, parts.count > 1 ? String(parts[1]) : nil, &rest)
@@ -75,7 +75,10 @@ struct Arguments {
         var letters = word
         while let letter = letters.popFirst() {
             guard let option = options.first(where: { $0.short == letter }) else {
-                throw UsageError("there is no option \(quoted("-\(letter)"))")
+                // A word with several letters may be a long option with one hyphen, as in `-strict`.
+                let name = word.count > 1 ? String(word.prefix { $0 != "=" }) : String(letter)
+                let meant = OtherTools.remedy(forOption: name, options).map { "; \($0)" } ?? ""
+                throw UsageError("there is no option \(quoted("-\(name)"))\(meant)")
             }
             let attached = option.value == nil || letters.isEmpty ? nil : String(letters)
             try store(option, attached, &rest)
@@ -94,6 +97,11 @@ struct Arguments {
             return
         }
         guard let value = attached ?? rest.popFirst() else { throw UsageError("--\(option.name) needs a \(kind)") }
+        if attached == nil, Quantity.isNumber(value), let unit = rest.first, Quantity.isUnit(unit) {
+            throw UsageError(
+                "\(quoted("\(value) \(unit)")) is two words; write \(quoted("--\(option.name) \(value)\(unit)"))"
+            )
+        }
         values[option.name, default: []].append(value)
     }
 }

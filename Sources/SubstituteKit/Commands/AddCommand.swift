@@ -86,7 +86,9 @@ enum AddCommand {
         } catch {
             // The URL may be a browser's, as another command has printed it.
             if [.percent, .backslash].contains(error), let key = try? URLPattern(requested: whole) { return key }
-            throw UsageError(error.message(for: whole, meant: Advice().url(meantBy: whole)))
+            throw UsageError(
+                WrongURL.problem(of: text) ?? error.message(for: whole, meant: Advice().url(meantBy: whole))
+            )
         }
     }
 

@@ -24,8 +24,10 @@ enum InitCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one folder") }
+        try arguments.operands.first.map { name throws(UsageError) in try NewFolder.checkName(name, console) }
         let name = try arguments.operands.first ?? defaultFolder(console)
         let folder = console.folder.standardizedURL(of: name)
+        let others = try NewFolder.others(than: folder, named: name, isAsked: !arguments.operands.isEmpty, console)
         let (manifest, file) = (
             folder.appendingPathComponent("manifest.json"), folder.appendingPathComponent("hello.txt")
         )
@@ -62,9 +64,16 @@ enum InitCommand {
         )
         if let step = nextStep(folder, in: package) { console.print("  \(step)") }
         var table = TextTable()
-        table.append(["  " + console.tool.words("check"), "reports everything that is wrong with the manifest"])
-        table.append(["  " + console.tool.words("preview"), "shows the files that ship"])
+        // With several manifests, a command needs the name of one.
+        let operand = others.isEmpty || name.contains(" ") ? "" : " \(visible(name))"
+        table.append([
+            "  " + console.tool.words("check\(operand)"), "reports everything that is wrong with the manifest",
+        ])
+        table.append(["  " + console.tool.words("preview\(operand)"), "shows the files that ship"])
         table.lines.forEach(console.print)
+        if let other = others.first {
+            console.print("There is another manifest, \(visible(other)), so every command needs the name of one.")
+        }
         return 0
     }
 
@@ -95,6 +104,7 @@ enum InitCommand {
 
     private static func defaultFolder(_ console: Console) throws(UsageError) -> String {
         let folder = console.folder
+        if folder.path.hasSuffix("/Substitutions") { return "." }
         guard folder.targetKind(of: "Package.swift") != nil else { return "Substitutions" }
         let targets = folder.names(in: "Sources").sorted().filter { name in
             !name.hasPrefix(".") && folder.targetKind(of: "Sources/\(name)") == .typeDirectory

@@ -79,7 +79,12 @@ enum ListCommand {
         guard let text = arguments.values(unusedLimit).last else { return nil }
         guard arguments.has(.used) else { throw UsageError("--unused-limit needs --used with a recording of the app") }
         guard let size = ByteCount(text) else {
-            throw UsageError("\(quoted(text)) is not a size; write it as 200kB or 1.5MB")
+            throw Quantity.error(
+                text,
+                "is not a size",
+                otherwise: "write it as 200kB or 1.5MB",
+                where: { ByteCount($0) != nil }
+            )
         }
         return size.bytes
     }

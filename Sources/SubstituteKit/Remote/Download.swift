@@ -61,7 +61,12 @@ extension ByteCount {
     /// Parses a size from the command line.
     init(argument text: String) throws(UsageError) {
         guard let size = ByteCount(text) else {
-            throw UsageError("\(quoted(text)) is not a size; write a number and its unit, such as 5MB or 800kB")
+            throw Quantity.error(
+                text,
+                "is not a size",
+                otherwise: "write a number and its unit, such as 5MB or 800kB",
+                where: { ByteCount($0) != nil }
+            )
         }
         self = size
     }

@@ -125,7 +125,12 @@ struct VerificationLimits: Sendable {
     static func share(_ text: String) throws(UsageError) -> Double {
         let number = text.replacingOccurrences(of: "%", with: "").trimmingCharacters(in: .whitespaces)
         guard let percent = Double(number), (0...100).contains(percent) else {
-            throw UsageError("\(quoted(text)) is not a percentage; write it as 90%")
+            throw Quantity.error(
+                text,
+                "is not a percentage",
+                otherwise: "write it as 90%",
+                where: { (try? share($0)) != nil }
+            )
         }
         if percent > 0, percent < 1, number == text {
             throw UsageError("\(quoted(text)) is ambiguous; write \(text)%, or \(Int(percent * 100))%")

@@ -19,7 +19,9 @@ package struct Advice: ManifestAdvice {
 
     package func diagnosis(of member: JSONMember, among members: [JSONMember]) -> Diagnosis<MisplacedMemberKind>? {
         MisplacedMember.diagnosis(of: member, among: members)
-            ?? Wildcard.problem(ofPattern: member.name, member.value).map { Diagnosis(.entry, $0) }
+            ?? (Wildcard.problem(ofPattern: member.name, member.value) ?? WrongURL.problem(of: member.name)).map {
+                Diagnosis(.entry, $0)
+            }
     }
 
     package func diagnosis(

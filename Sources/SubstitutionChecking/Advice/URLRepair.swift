@@ -19,8 +19,9 @@ enum URLRepair {
     /// `cause` is the predicate of a sentence about the URL.
     static func suspicion(of url: String) -> (cause: String, meant: String)? {
         suspicions.lazy.compactMap { cause, repair in
-            guard repair(url) != url else { return nil }
-            return repaired(url).map { (cause, $0) }
+            let changed = repair(url)
+            guard changed != url else { return nil }
+            return (repaired(changed) ?? (isURL(changed) ? changed : nil)).map { (cause, $0) }
         }.first
     }
 
@@ -32,7 +33,63 @@ enum URLRepair {
         ("has a server whose name holds a comma, or a dot too many", withSoundHost),
         ("ends in \"?\", so it does not answer the URL without it", withoutEmptyQuery),
         ("has \"&amp;\", which is how HTML writes \"&\"", withoutEntities),
+        ("is http on port 443, on which servers speak https", withHTTPSOnItsPort),
+        ("is https on port 80, on which servers speak http", withoutPlainPort),
+        ("is percent-encoded twice (\"%25\")", encodedOnce),
+        ("has punctuation that only looks like that of a URL", withPlainPunctuation),
+        ("ends in a line number, as consoles print it", withoutLineNumber),
+        ("ends in a punctuation mark, which belongs to the text around it", withoutLastMark),
     ]
+
+    /// Returns `https://host/` for `http://host:443/`.
+    private static func withHTTPSOnItsPort(_ url: String) -> String {
+        url.replacing(plainOnSecurePort) { "https://\($0.1)" }
+    }
+
+    nonisolated(unsafe) private static let plainOnSecurePort = /^http:\/\/([^\/?#:]+):443(?=[\/?#]|$)/.ignoresCase()
+
+    private static func withoutPlainPort(_ url: String) -> String {
+        url.replacing(secureOnPlainPort) { "https://\($0.1)" }
+    }
+
+    nonisolated(unsafe) private static let secureOnPlainPort = /^https:\/\/([^\/?#:]+):80(?=[\/?#]|$)/.ignoresCase()
+
+    /// Returns the URL in which `%20` replaces `%2520`, for example.
+    ///
+    /// In a query, a URL may be a value, and is then rightly encoded twice. So a query with such a URL is not changed.
+    private static func encodedOnce(_ url: String) -> String {
+        let query = url.firstIndex(of: "?") ?? url.endIndex
+        let isURLInside = url[query...].range(of: "%253A%252F", options: .caseInsensitive) != nil
+        let end = isURLInside ? query : url.endIndex
+        let once = url[..<end].replacing(encodedTwice) { match in
+            match.0.replacingOccurrences(of: "%25", with: "%")
+        }
+        return String(once) + url[end...]
+    }
+
+    /// `%25` before the digits of a space, of punctuation, or of a letter outside ASCII in UTF-8.
+    nonisolated(unsafe) private static let encodedTwice =
+        /%25(2[0-9A-Fa-f]|3[A-Fa-f]|40|5[BCDEbcde]|7[BCDEbcde]|[C-Fc-f][0-9A-Fa-f](%25[89ABab][0-9A-Fa-f])+)/
+
+    private static func withPlainPunctuation(_ url: String) -> String {
+        // File names may hold full-width parentheses and dashes, so only what divides a URL is replaced.
+        String(
+            url.map { character in
+                Lookalike.plain(character).flatMap { "/?=&%#:.".contains($0) ? $0 : nil } ?? character
+            }
+        )
+    }
+
+    private static func withoutLineNumber(_ url: String) -> String { url.replacing(lineNumber) { "\($0.1)" } }
+
+    nonisolated(unsafe) private static let lineNumber = /(\.[A-Za-z0-9]{2,5}(\?[^:]*)?):[0-9]+(:[0-9]+)?$/
+
+    private static func withoutLastMark(_ url: String) -> String {
+        guard let last = url.last, !url.hasSuffix("..") else { return url }
+        let isStray =
+            ",.;!'\"”“’»>|".contains(last) || last == ")" && !url.contains("(") || last == "]" && !url.contains("[")
+        return isStray ? withoutLastMark(String(url.dropLast())) : url
+    }
 
     private static let steps: [Step] = [
         unwrapped, withoutInvisible, { $0.trimmingCharacters(in: .whitespaces) }, embedded, withoutDescriptor,
@@ -51,9 +108,12 @@ enum URLRepair {
     private static func unwrapped(_ text: String) -> String {
         var text = text
         while text.count > 2, let first = text.first, let last = text.last,
-            ["<>", "''", "``", "\"\"", "()", "[]", "{}", "“”", "„“", "«»", "‘’"].contains("\(first)\(last)")
+            ["<>", "''", "``", "\"\"", "()", "[]", "{}", "“”", "„“", "«»", "‘’", "””", "““", "»«", "’’", "「」", "„”"]
+                .contains("\(first)\(last)")
         {
             text = String(text.dropFirst().dropLast())
+            // Slack writes a link as `<URL|text>`.
+            if first == "<" { text = String(text.prefix { $0 != "|" }) }
         }
         return text
     }
@@ -172,6 +232,8 @@ enum URLRepair {
     private static func withSoundHost(_ url: String) -> String {
         withAuthority(url) { authority in
             let host = authority.prefix { $0 != ":" }
+            // Three dots stand for something that was left out.
+            if host.contains("...") { return String(authority) }
             guard isHost(authority.drop { $0 == "." || $0 == " " }) else { return String(authority) }
             let dotted = host.filter { $0 != " " }.replacingOccurrences(of: ",", with: ".")
                 .replacing(dots, with: ".").drop { $0 == "." }

@@ -47,13 +47,31 @@ extension RepairingJSONParser {
             ("book\0\0\0\0mark", "an alias made by the Finder; put a copy of the file itself in its place"),
             ("PK\u{3}\u{4}", "a ZIP archive or a document of an office program; save it as plain text"),
             ("bplist0", "a property list; put the right file in its place"),
-            ("%PDF-", "a PDF; put the right file in its place"),
+            ("%PDF-", "a PDF; put the right file in its place"), ("\u{1F}\u{8B}", "compressed (gzip); unpack it"),
+            ("GIF8", "a picture (GIF); put the right file in its place"),
+            ("SQLite format 3", "a database (SQLite); put the right file in its place"),
         ]
+        let pictures: [[UInt8]] = [
+            [0x89, 0x50, 0x4E, 0x47], [0xFF, 0xD8, 0xFF], Array("RIFF".utf8), [0, 0, 1, 0],
+        ]
+        let isFilm = bytes.dropFirst(4).starts(with: "ftyp".utf8)
+        if isFilm || pictures.contains(where: { start.starts(with: $0) }) {
+            return error("the file is a picture or a film; put the right file in its place", at: 0)
+        }
         if let (_, sentence) = formats.first(where: { start.starts(with: $0.start.utf8) }) {
             return error("the file is \(sentence)", at: 0)
         }
         let beginning = bytes[position...].drop(while: \.isJSONSpace).prefix(15).map(\.asciiLowercased)
-        guard beginning.first == UInt8(ascii: "<") else { return nil }
+        guard beginning.first == UInt8(ascii: "<"), !beginning.starts(with: "<?php".utf8) else {
+            return ForeignText.sentence(about: bytes[position...]).map { error($0, at: position) }
+        }
+        if bytes.prefix(1000).firstRange(of: "<plist".utf8) != nil {
+            return error(
+                "the file is a property list (plist), not JSON; write it as in "
+                    + "{ \"https://example.com/img/logo.png\": \"img/logo.png\" }",
+                at: 0
+            )
+        }
         let isPage = beginning.starts(with: "<!doctype html".utf8) || beginning.starts(with: "<html".utf8)
         return isPage
             ? error(

@@ -24,11 +24,18 @@ package struct RepairingJSONParser {
     }
 
     private static func parse(buffer: UnsafeBufferPointer<UInt8>) -> JSONDocument {
+        guard let pasted = PastedText(buffer) else { return parse(buffer, []) }
+        return pasted.bytes.withUnsafeBufferPointer { parse($0, pasted.errors) }
+    }
+
+    /// Parses a text; `known` are the errors about marks that were removed from it.
+    private static func parse(_ buffer: UnsafeBufferPointer<UInt8>, _ known: [JSONSyntaxError]) -> JSONDocument {
         var parser = RepairingJSONParser(scanner: JSONScanner(buffer))
         let hasByteOrderMark = buffer.starts(with: [0xEF, 0xBB, 0xBF])
         if hasByteOrderMark { parser.position = 3 }
         let value = parser.wholeText()
-        return JSONDocument(value: value, errors: parser.errors, hasByteOrderMark: hasByteOrderMark)
+        let errors = known.isEmpty ? parser.errors : (known + parser.errors).sorted { $0.offset < $1.offset }
+        return JSONDocument(value: value, errors: errors, hasByteOrderMark: hasByteOrderMark)
     }
 
     private mutating func wholeText() -> JSONValue {

@@ -10,6 +10,11 @@ extension ManifestResolver {
             if entry.pattern != nil, let (cause, meant) = URLRepair.suspicion(of: entry.key.value) {
                 let sentence = "\(quoted(entry.key.value)) \(cause); did you mean \(quoted(meant, limit: 1000))?"
                 report(.warning, .unlikelyURL, entry.key.offset, sentence)
+            } else if entry.pattern != nil, let sentence = UnlikelyURL.problem(of: entry) {
+                report(.warning, .unlikelyURL, entry.key.offset, sentence)
+            }
+            if case .ignoring(let names) = entry.query, let sentence = Self.problem(ofParameters: names) {
+                report(.warning, .unlikelyURL, entry.queryOffset ?? entry.key.offset, sentence)
             }
             if let type = entry.type, let meant = Self.type(meantBy: type, of: entry.file?.value ?? "") {
                 let sentence = "browsers do not know the type \(quoted(type.essence)); write \(quoted(meant.essence))"
@@ -51,7 +56,49 @@ extension ManifestResolver {
             || ["text/css", "text/html", "text/javascript", "text/plain", "application/json"].contains(type.essence)
     }
 
+    // MARK: - Queries
+
+    /// Returns a message about a name that is probably several names; nil if there is none.
+    private static func problem(ofParameters names: ParameterNames) -> String? {
+        for name in names.sorted {
+            let text = name.description.removingPercentEncoding ?? name.description
+            let parts = text.split { ",; |+".contains($0) }.map(String.init)
+            guard parts.count > 1 || parts.first.map({ $0 != text }) == true else { continue }
+            let list = parts.map { quoted($0) }.joined(separator: ", ")
+            return "\(quoted(text)) is the name of one parameter, which no URL has; write [\(list)]"
+        }
+        return nil
+    }
+
     // MARK: - Headers
+
+    /// Returns a message about punctuation that has no meaning in header fields; nil if there is none.
+    private static func problem(ofValue value: String?, of name: String) -> String? {
+        guard let value else { return nil }
+        if let mark = value.first(where: { typographic[$0] != nil }) {
+            let plain = String(value.map { typographic[$0] ?? $0 })
+            return
+                "\(quoted(name)) has a typographic \(quoted(String(mark))), which browsers do not know; write \(quoted(plain))"
+        }
+        guard name.lowercased().hasPrefix("content-security-policy") else { return nil }
+        let words = value.split { " ;".contains($0) }
+        guard let word = words.first(where: { $0.wholeMatch(of: bareKeyword) != nil }) else { return nil }
+        let bare = word.filter { $0 != "\"" }
+        let plain = value.replacingOccurrences(of: String(word), with: "'\(bare)'")
+        return "\(quoted(name)) has \(word.contains("\"") ? "double" : "no") quotation marks around \(bare), "
+            + "so it means a server of that name; write \"\(visible(plain))\""
+    }
+
+    /// A keyword or a digest of a policy, without its single quotation marks (CSP3 §2.3.1).
+    nonisolated(unsafe) private static let bareKeyword =
+        /"?(self|none|unsafe-inline|unsafe-eval|unsafe-hashes|strict-dynamic|wasm-unsafe-eval|report-sample|nonce-[\w+\/=\-]+|sha(256|384|512)-[\w+\/=\-]+)"?/
+
+    /// Typographic punctuation, with what header fields have in its place.
+    private static let typographic: [Character: Character] = [
+        "‘": "'", "’": "'", "‚": "'", "‛": "'", "“": "\"", "”": "\"", "„": "\"", "«": "\"", "»": "\"", "′": "'",
+        "″": "\"",
+        "–": "-", "—": "-", "‑": "-", "−": "-", "，": ",", "；": ";", "：": ":", "＝": "=", "。": ".", "＊": "*", "／": "/",
+    ]
 
     /// Returns a message about a header field that browsers do not accept as it is written.
     ///
@@ -72,6 +119,7 @@ extension ManifestResolver {
             return "browsers refuse \(quoted(name)) where every origin is allowed; "
                 + "name one, such as \"Access-Control-Allow-Origin\": \"https://example.com\""
         default:
+            if let problem = problem(ofValue: value, of: name) { return problem }
             return headerName(meantBy: name).map {
                 "browsers do not know the header \(quoted(name)); did you mean \(quoted($0))?"
             }
