@@ -143,6 +143,22 @@ struct MistakeTests {
         "cutwoff2": Array("wOF2".utf8) + [0, 1, 0, 0, 0, 0, 0x20, 0, 0, 10, 0, 0, 1, 2, 3],
         "zip": [0x50, 0x4B, 3, 4, 20, 0, 8, 0, 8, 0],
         "webarchive": Array("bplist00".utf8) + [0xD1, 1, 2, 0x5F, 0x10, 0x0F],
+        // A PNG whose first chunk is that of Xcode.
+        "cgbi": [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 4] + Array("CgBI".utf8) + [0x50, 0, 0x20, 2],
+        "cutmp4": [0, 0, 0, 0x10] + Array("ftypisom".utf8) + [0, 0, 2, 0, 0, 0, 0x10, 0] + Array("mdat".utf8) + [1, 2],
+        "cutavif": [0, 0, 0, 0x10] + Array("ftypavif".utf8) + [0, 0, 0, 0, 0, 0, 1, 0] + Array("meta".utf8) + [0, 0],
+        "cutwebm": [
+            0x1A, 0x45, 0xDF, 0xA3, 0x84, 0x42, 0x86, 0x81, 1, 0x18, 0x53, 0x80, 0x67, 1, 0, 0, 0, 0, 0, 0x10, 0,
+        ]
+            + [UInt8](repeating: 0, count: 20),
+        "cutwav": Array("RIFF".utf8) + [0, 0x10, 0, 0] + Array("WAVEfmt \0".utf8),
+        "cutgif": Array("GIF89a".utf8) + [10, 0, 10, 0, 0, 0, 0, 0x2C, 0, 0, 0, 0, 10, 0, 10, 0, 0, 2, 0x20]
+            + [UInt8](repeating: 1, count: 20),
+        "cutzip": [0x50, 0x4B, 3, 4, 20, 0, 8, 0, 8, 0] + [UInt8](repeating: 1, count: 400),
+        "cutpdf": Array("%PDF-1.7\n".utf8) + [UInt8](repeating: 0x20, count: 400),
+        "cutttf": [0, 1, 0, 0, 0, 1, 0, 0x10, 0, 0, 0, 0] + Array("cmap".utf8) + [
+            0, 0, 0, 0, 0, 0, 0, 28, 0, 0, 1, 0, 1, 2,
+        ],
         "mp4": [0, 0, 0, 0x18] + Array("ftypisom\0\0\u{2}\0isommp42".utf8),
         // A PNG in which each CRLF has become an LF.
         "textpng": [0x89, 0x50, 0x4E, 0x47, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D] + Array("IHDR".utf8),

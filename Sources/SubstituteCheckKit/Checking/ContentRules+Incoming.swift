@@ -35,10 +35,10 @@ extension ContentRules {
     private static func refusal(of file: FileSample, named isNamed: Bool, isPage: Bool) -> String? {
         let essence = file.type.essence
         if file.format == .lfsPointer { return "it is a Git LFS pointer" }
-        if let message = ErrorMessage(file) { return "it is a server's error message (\(quoted(message.text)))" }
+        if let message = ErrorMessage(file) { return "it is \(message.what) (\(quoted(message.text)))" }
         if !file.type.isUnknown, file.isStrayPage { return "it is a web page, not \(essence)" }
         if essence == "text/css", file.isJSONObject { return "it is JSON, not \(essence)" }
-        let isCut = CutPicture.isCut(file) || isCutFont(file)
+        let isCut = CutPicture.isCut(file) || isCutFont(file) || CutFile.isCut(file)
         if isCut { return "it ends too early, so a part of it is missing" }
         guard let expected = file.expected else { return refusal(ofText: file, named: isNamed, isPage: isPage) }
         if file.head.isEmpty { return "it is empty" }

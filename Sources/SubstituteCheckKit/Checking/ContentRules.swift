@@ -23,7 +23,8 @@ package enum ContentRules {
         isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, isItself, hasFormatOfType, isNoData,
         isNoMarkup, isJoined, isJSON, beginsWithDeclaration, isInItsEncoding, isXML, declaresLinks, isBuilt,
         isForBrowsers,
-        isForEveryComputer, isIndex, isWhole, isWholeFont, isSmallPicture,
+        isForEveryComputer, isIndex, isForAllBrowsers, isWhole, isWholeFont, isWholeFile, isPublic, isMeant,
+        isSmallPicture,
     ]
 
     /// Returns the first mistake in the content of a file; nil if there is none.
@@ -60,8 +61,8 @@ package enum ContentRules {
         return ContentProblem(
             kind: "error message",
             sentence:
-                "\(file.subject) is a server's error message (\(quoted(message.text))), not a file; "
-                + "download it again from the right address"
+                "\(file.subject) is \(message.what) (\(quoted(message.text))), not \(file.type.isHTML ? "the page" : "a file"); "
+                + message.remedy
         )
     }
 

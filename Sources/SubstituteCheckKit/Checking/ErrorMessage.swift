@@ -5,11 +5,19 @@ import LocalSubstitutionCache
 struct ErrorMessage {
     /// The part of the message by which a user recognises it.
     let text: String
+    /// The kind of the message, with its article.
+    let what: String
+    let remedy: String
 
     /// Finds the message in a file; nil if the file has other content.
     init?(_ file: FileSample) {
-        guard let text = Self.storageError(file.beginning) ?? Self.sentence(file) ?? Self.json(file) else { return nil }
-        self.text = text
+        if let text = Self.storageError(file.beginning) ?? Self.sentence(file) ?? Self.json(file) {
+            (self.text, what, remedy) = (text, "a server's error message", "download it again from the right address")
+        } else if let page = ErrorPage(file) {
+            (text, what, remedy) = (page.text, page.what, page.remedy)
+        } else {
+            return nil
+        }
     }
 
     /// Returns the code in the XML of S3 and similar services: `<Error><Code>AccessDenied</Code>`.

@@ -46,6 +46,12 @@ struct FileSample {
     /// Returns the first `count` bytes; nil if the file cannot be read.
     func bytes(upTo count: Int) -> Data? { contents?.prefix(count) ?? substitution?.bytes(upTo: count) }
 
+    /// Returns the bytes in a range, without those beyond the end; nil if the file cannot be read.
+    func bytes(in range: Range<Int>) -> Data? {
+        guard let contents else { return substitution?.bytes(in: range) }
+        return Data(contents.dropFirst(range.lowerBound).prefix(range.count))
+    }
+
     /// The file's name in quotation marks.
     var subject: String { quoted(path) }
 

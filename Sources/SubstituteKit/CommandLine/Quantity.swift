@@ -6,8 +6,8 @@ import SubstituteCheckKit
 enum Quantity {
     /// Returns the error about a value that is not a quantity, with what was probably meant.
     ///
-    /// `cause` is the predicate of the message, such as "is not a size", and `otherwise` is the remedy if nothing can be
-    /// guessed. `isValid` returns true for a value that the option accepts.
+    /// `cause` is the predicate of the message, such as "is not a size", and `otherwise` is the remedy if nothing can
+    /// be guessed. `isValid` returns true for a value that the option accepts.
     static func error(
         _ text: String,
         _ cause: String,

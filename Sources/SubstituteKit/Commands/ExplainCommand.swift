@@ -141,7 +141,8 @@ struct ExplainCommand {
         let url = question.method == nil ? URL(string: question.url) : URL(ofBrowser: question.url)
         let (explanation, response) = url.map { explain($0, question) } ?? (nil, nil)
         var sentence =
-            explanation?.description ?? "\(quoted(question.url)) is not a URL; an app gets nil from URL(string:)."
+            explanation?.description ?? WrongURL.problem(of: question.url)
+            ?? "\(quoted(question.url)) is not a URL; an app gets nil from URL(string:)."
         var browserURL: String?
         let browser = BrowserURL(question.url)
         switch browser {

@@ -142,8 +142,31 @@ extension ExplainOperands.Source {
             String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         }
         // In a list, empty lines and comments are not URLs.
-        return lines.filter { !$0.isEmpty && !$0.hasPrefix("#") || lines.count == 1 }.flatMap(questions(about:))
+        return lines.filter { !$0.isEmpty && !$0.hasPrefix("#") || lines.count == 1 }.flatMap(urls(in:))
+            .flatMap(questions(about:))
     }
+
+    /// Returns the URLs in a line of a list, without the marks of the list and of the text around it.
+    private static func urls(in line: String) -> [String] {
+        let content = line.replacing(bullet, with: "")
+        var start = content.startIndex
+        var parts: [Substring] = []
+        for separator in content.matches(of: separator) {
+            parts.append(content[start..<separator.range.lowerBound])
+            start = separator.range.upperBound
+        }
+        return (parts + [content[start...]]).map { part in
+            let text = part.trimmingCharacters(in: CharacterSet(charactersIn: " \t\"“”„«»<>'‘’"))
+            return text.hasSuffix(",") || text.hasSuffix(";")
+                ? String(text.dropLast()).trimmingCharacters(in: CharacterSet(charactersIn: "\"“”'’")) : text
+        }
+    }
+
+    /// The number or the bullet of a line in a list.
+    nonisolated(unsafe) private static let bullet =
+        /^([0-9]{1,4}[.):]|[\-*+•·–>]|\[[ x]?\])\s+(?=["“<']?(https?:)?\/\/)/
+    /// The comma between two URLs.
+    nonisolated(unsafe) private static let separator = /["”']?\s*[,;\t]\s*(?=["“]?https?:\/\/)/
 
     /// Returns one question about a URL; returns two for `//host/path`.
     ///

@@ -43,9 +43,9 @@ enum NewFolder {
 
     /// Returns the manifests that already exist near a new one in `folder`.
     ///
-    /// `name` is the folder's name in messages, and `isAsked` is true if the user gave it. The function throws if the new
-    /// manifest would be inside the folder of another one, or around it, or if there is a manifest and the user has not
-    /// named a folder.
+    /// `name` is the folder's name in messages, and `isAsked` is true if the user gave it. The function throws if the
+    /// new manifest would be inside the folder of another one, or around it, or if there is a manifest and the user
+    /// has not named a folder.
     static func others(
         than folder: URL,
         named name: String,

@@ -12,10 +12,13 @@ enum ForeignText {
         let entries = UserInformation.isPresent(in: text) ? [] : lines.compactMap(entry)
         let written =
             entries.isEmpty
-            ? "as in { \"https://example.com/img/logo.png\": \"img/logo.png\" }"
-            : "as in { \(entries.prefix(2).joined(separator: ", "))\(entries.count > 2 ? ", …" : "") }"
-        return "this is \(name), not JSON; write it \(written)"
+            ? "{ \"https://example.com/img/logo.png\": \"img/logo.png\" }"
+            : "{ \(entries.prefix(2).joined(separator: ", "))\(entries.count > 2 ? ", …" : "") }"
+        return "this is \(name), not JSON\(remedy)\(written)"
     }
+
+    /// The beginning of the remedy.
+    static let remedy = "; write it as in "
 
     private static func format(_ lines: [Substring], _ text: String) -> String? {
         let content = lines.filter { $0.first.map { !"#;".contains($0) } ?? false }

@@ -19,6 +19,7 @@ package struct JSONProblem {
         let before = text.prefix(error.offset)
         line = before.count { $0 == UInt8(ascii: "\n") } + 1
         column = error.offset - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 - text.startIndex } ?? 0) + 1
-        message = error.message
+        // The remedy for a manifest in another format is no remedy for other files.
+        message = error.message.components(separatedBy: ForeignText.remedy)[0]
     }
 }

@@ -2,9 +2,9 @@ import LocalSubstitutionCache
 
 /// A text with marks that another program added when it showed or copied the text.
 ///
-/// Examples are the "+" of a diff, the ">" of a quotation, the numbers of lines, Excel's doubled quotation marks, and the
-/// full-width punctuation of a keyboard for Chinese. Each mark is replaced by spaces or by what was meant. The length of
-/// the text stays the same, so that the offsets of all other mistakes are right.
+/// Examples are the "+" of a diff, the ">" of a quotation, the numbers of lines, Excel's doubled quotation marks, and
+/// the full-width punctuation of a keyboard for Chinese. Each mark is replaced by spaces or by what was meant. The
+/// length of the text stays the same, so that the offsets of all other mistakes are right.
 struct PastedText {
     /// The text without the marks.
     private(set) var bytes: [UInt8]

@@ -50,6 +50,21 @@ struct Leftover {
             prefixes: ["~$", ".~lock."]
         ),
         Kind(
+            cause: "holds a key or passwords, which everybody who has the app could read",
+            remedy: "move it out of this folder",
+            names: [
+                ".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".htpasswd", ".npmrc", ".netrc", ".pgpass",
+                "credentials",
+                "wp-config.php",
+            ],
+            prefixes: [".env."],
+            suffixes: [
+                ".pem", ".key", ".p8", ".p12", ".pfx", ".jks", ".keystore", ".ppk", ".kdbx", ".env", ".mobileprovision",
+                ".ovpn",
+            ]
+        ),
+        Kind(cause: "is a log of a program", remedy: "delete it", suffixes: [".log"]),
+        Kind(
             cause: "is an unfinished download",
             remedy: "download the file again, and delete this one",
             suffixes: [".crdownload", ".part", ".partial", ".download"]

@@ -1,0 +1,80 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// The rules about files that must not, or need not, be in an app.
+extension ContentRules {
+    /// Finds passwords, keys and tokens.
+    static func isPublic(_ file: FileSample) -> ContentProblem? {
+        guard let (name, line) = Secret.found(in: file) else { return nil }
+        return ContentProblem(
+            kind: "secret \(file.path)",
+            sentence:
+                "\(file.subject) has \(quoted(name)) in line \(line), which looks like a secret, and everybody who has the app can "
+                + "read it; remove it, and have it replaced where it is valid"
+        )
+    }
+
+    /// Finds files of a project that an entry for a folder takes along.
+    static func isMeant(_ file: FileSample) -> ContentProblem? {
+        guard let substitution = file.substitution, substitution.namedFile.hasSuffix("/") else { return nil }
+        let parts = file.path.split(separator: "/").map(String.init)
+        let (folders, name) = (parts.dropLast(), (parts.last ?? "").lowercased())
+        for folder in folders {
+            guard let what = strayFolders[folder.lowercased()] else { continue }
+            return ContentProblem(
+                kind: "stray \(folder)",
+                sentence:
+                    "\(file.subject) is in \(quoted(folder + "/")), which holds \(what), and ships with the app; move that "
+                    + "folder out of \(quoted(substitution.namedFile))"
+            )
+        }
+        guard let what = strayFiles[name] else { return nil }
+        return ContentProblem(
+            kind: "stray \(what)",
+            sentence:
+                "\(file.subject) is \(what), and ships with the app; move it out of \(quoted(substitution.namedFile))"
+        )
+    }
+
+    private static let strayFolders = [
+        "node_modules": "packages of npm", "bower_components": "packages of Bower", "jspm_packages": "packages of jspm",
+        "__macosx": "a Mac's metadata", "__pycache__": "files of Python", "cvs": "files of a version control system",
+        "pods": "packages of CocoaPods", "backup": "old copies", "backups": "old copies", "bak": "old copies",
+        "_backup": "old copies", "sicherung": "old copies", "trash": "deleted files",
+        "@eadir": "thumbnails of a server",
+        "thumbs": "thumbnails", ".thumbs": "thumbnails", "git": "a repository", "nppbackup": "old copies",
+        "_notes": "notes of a web editor", "lost+found": "fragments of files", "venv": "packages of Python",
+        "deriveddata": "files of Xcode",
+    ]
+
+    private static let strayFiles = [
+        "package.json": "a file of npm", "package-lock.json": "a file of npm", "npm-shrinkwrap.json": "a file of npm",
+        "yarn.lock": "a file of Yarn", "pnpm-lock.yaml": "a file of pnpm", "composer.json": "a file of Composer",
+        "composer.lock": "a file of Composer", "bower.json": "a file of Bower", "gulpfile.js": "a file of a build",
+        "gruntfile.js": "a file of a build", "webpack.config.js": "a file of a build",
+        "vite.config.js": "a file of a build",
+        "rollup.config.js": "a file of a build", "tsconfig.json": "a file of a build", "makefile": "a file of a build",
+        "dockerfile": "a file of a build", "gemfile.lock": "a file of Ruby", "podfile": "a file of CocoaPods",
+        "web.config": "a file of a server", "nginx.conf": "a file of a server", "_htaccess": "a file of a server",
+    ]
+
+    /// Finds PNGs that Xcode has changed for apps (CgBI), which no browser shows.
+    static func isForAllBrowsers(_ file: FileSample) -> ContentProblem? {
+        guard file.format == .png, file.head.dropFirst(12).starts(with: "CgBI".utf8) else { return nil }
+        return ContentProblem(
+            kind: "CgBI",
+            sentence:
+                "\(file.subject) is a PNG that Xcode has changed for an app (CgBI), which browsers do not show; take the original, or "
+                + "restore it: xcrun pngcrush -revert-iphone-optimizations"
+        )
+    }
+
+    /// Finds films, sounds, fonts and documents that end too early.
+    static func isWholeFile(_ file: FileSample) -> ContentProblem? {
+        guard CutFile.isCut(file) else { return nil }
+        return ContentProblem(
+            kind: "cut file",
+            sentence: "\(file.subject) ends too early, so a part of it is missing; download or export it again"
+        )
+    }
+}
