@@ -7,7 +7,9 @@ import LocalSubstitutionCache
 enum CutFile {
     /// True for a file whose end is missing.
     static func isCut(_ file: FileSample) -> Bool {
-        switch file.format {
+        // A text may begin like another format.
+        guard let format = file.format, file.expected?.contains(format) == true else { return false }
+        return switch format {
         case .mp4, .avif, .heif: areBoxesCut(file)
         case .matroska: isSegmentCut(file)
         case .wav: isRIFFCut(file)

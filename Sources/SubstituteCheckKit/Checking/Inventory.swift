@@ -41,7 +41,7 @@ package struct Inventory {
     /// A summary, for example `9 URLs, 8 files, 14 kB: 6 images (11 kB), 2 texts (3.1 kB)`.
     package var description: String {
         let total = "\(counted(urls, "URL")), \(self.total)"
-        if shares.isEmpty { return total }
+        if shares.isEmpty { return "\(total): no URL is answered by a file" }
         let parts = shares.map { share in
             let count = "\(share.files) \(share.files == 1 ? share.kind.noun : share.kind.plural)"
             return shares.count == 1 ? count : "\(count) (\(ByteCount(share.size)))"

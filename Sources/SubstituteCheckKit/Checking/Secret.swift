@@ -80,7 +80,7 @@ enum Secret {
         }
     }
 
-    /// True for a value that stands for a secret in a manual.
+    /// True for a value that a manual shows in place of a secret.
     private static func isExample(_ value: Substring) -> Bool {
         let text = value.lowercased()
         return ["example", "xxxx", "your", "<", "{", "$", "placeholder", "changeme", "dummy", "…", "***"].contains(

@@ -27,10 +27,10 @@ enum OtherTools {
             : "the commands are \(Command.all.map(\.name).joined(separator: ", "))"
     }
 
-    private typealias Purpose = (line: String, purpose: String)
+    typealias Purpose = (line: String, purpose: String)
 
     /// The commands of other tools, with the command line that does the same here, and what that command line does.
-    private static let verbs: [(words: Set<String>, purposes: [Purpose])] = [
+    static let verbs: [(words: Set<String>, purposes: [Purpose])] = [
         (["version", "v", "ver"], [("--version", "prints the version")]),
         (["h", "?", "man", "usage", "commands"], [("--help", "lists the commands")]),
         (
@@ -160,7 +160,7 @@ enum OtherTools {
     }
 
     /// The names of options in other tools, with the options here that may do the same, the likeliest first.
-    private static let synonyms: [(words: Set<String>, meant: [String])] = [
+    static let synonyms: [(words: Set<String>, meant: [String])] = [
         (
             ["to", "o", "out", "dest", "destination", "target", "into", "save-to", "outfile", "out-file", "save"],
             ["as", "output", "report", "har"]

@@ -14,7 +14,8 @@ enum InitCommand {
             Without FOLDER, it creates Sources/TARGET/Substitutions in a package with one target, and Substitutions
             elsewhere. In a package, the schema for editors is put beside Package.swift, so that no target has to
             declare it; elsewhere beside FOLDER, or in FOLDER if its parent is outside the current folder. Existing
-            files are never replaced.
+            files are never replaced, and there is no second manifest inside or around the folder of another. In a
+            folder that is called Substitutions, the command uses that folder.
 
             Exits with 0 if the folder was created, 1 if it could not be created, and 2 on a usage error.
             """,

@@ -63,7 +63,8 @@ extension ManifestResolver {
         for name in names.sorted {
             let text = name.description.removingPercentEncoding ?? name.description
             let parts = text.split { ",; |+".contains($0) }.map(String.init)
-            guard parts.count > 1 || parts.first.map({ $0 != text }) == true else { continue }
+            // A part of a URL could show a password.
+            guard !text.contains("/"), parts.count > 1 || parts.first.map({ $0 != text }) == true else { continue }
             let list = parts.map { quoted($0) }.joined(separator: ", ")
             return "\(quoted(text)) is the name of one parameter, which no URL has; write [\(list)]"
         }
