@@ -53,7 +53,7 @@ enum PageReferences {
             texts = ReferenceScanner.references(inStylesheet: data).map(\.text)
         } else {
             let references = PageScanner.references(in: Array(data))
-            texts = references.resources
+            texts = references.resources.map(\.text)
             base = references.bases.first.flatMap { URL(reference: $0.text, in: base) } ?? base
         }
         // A reference that is only a fragment means a part of the same document (CSS Values 4 §4.5.1.1, SVG 2 §16.1.2).

@@ -22,11 +22,13 @@ package struct PageScanner {
         /// The addresses that the page loads, from attributes and styles, with and without `integrity`.
         ///
         /// The addresses of links and forms are not among them.
-        package fileprivate(set) var resources: [String] = []
+        package fileprivate(set) var resources: [Reference] = []
         /// The content security policies in the page's `meta` elements.
         package var policies: [SourceMappedText] = []
         /// The byte ranges of the page's import maps.
         package fileprivate(set) var importMaps: [Range<Int>] = []
+        /// The byte ranges of the scripts in the page that are JavaScript, except those in templates.
+        package fileprivate(set) var scripts: [Range<Int>] = []
     }
 
     private var tokenizer: HTMLTokenizer
@@ -89,7 +91,8 @@ package struct PageScanner {
     }
 
     private mutating func readElement(_ tag: HTMLTag, _ report: (HTMLTag, SourceMappedText?) -> Void) {
-        add(tag.attributes, of: tag)
+        let isInTemplate = context.open.contains("template")
+        add(tag.attributes, of: tag, isInTemplate)
         report(tag, nil)
         switch context.start(tag) {
         case .markup: break
@@ -99,11 +102,11 @@ package struct PageScanner {
             if tag.name == "style" {
                 let text = SourceMappedText(content, of: tokenizer.bytes)
                 report(tag, text)
-                addStylesheet(text)
+                addStylesheet(text, isOptional: isInTemplate)
             }
-            let type = tag["type"]?.address.string ?? ""
-            if tag.name == "script", type.isASCIICaseInsensitiveEqual(to: "importmap"), tag["src"] == nil {
-                references.importMaps.append(content)
+            if tag.name == "script", tag["src"] == nil {
+                if tag.has("type", "importmap") { references.importMaps.append(content) }
+                if !isInTemplate, Self.isRun(tag) { references.scripts.append(content) }
             }
         }
     }
@@ -142,28 +145,32 @@ package struct PageScanner {
 
     // MARK: - Attributes and styles
 
-    private mutating func add(_ attributes: [HTMLTag.Attribute], of element: HTMLTag) {
+    private mutating func add(_ attributes: [HTMLTag.Attribute], of element: HTMLTag, _ isInTemplate: Bool) {
         if element.name == "meta", element.has("http-equiv", "content-security-policy"),
             let policy = element["content"]
         {
             references.policies.append(policy)
         }
         let first = references.addresses.count
+        let integrity = Self.hasIntegrity(element) ? element["integrity"]?.string : nil
         for attribute in attributes {
-            let known = references.addresses.count
+            let count = references.addresses.count
             switch (element.name, attribute.name) {
             case ("base", "href"):
                 // A `base` in a template or in SVG has no effect on the page.
-                if !context.isForeign, !context.open.contains("template") { add(attribute, to: \.bases) }
+                if !context.isForeign, !isInTemplate { add(attribute, to: \.bases) }
             case (_, "src"), (_, "href"), (_, "xlink:href"), (_, "poster"), (_, "action"), (_, "formaction"),
                 (_, "background"), ("object", "data"):
                 add(attribute, to: \.addresses, isUpgraded: Self.isUpgraded(element.name, attribute.name))
             case (_, "srcset"), (_, "imagesrcset"): addCandidates(attribute.value)
-            case (_, "style"): addStylesheet(attribute.value)
+            case (_, "style"): addStylesheet(attribute.value, isOptional: isInTemplate)
             default: break
             }
-            if Self.isLoaded(element, attribute.name) {
-                references.resources += references.addresses[known...].map(\.text)
+            guard count < references.addresses.count, Self.isLoaded(element, attribute.name) else { continue }
+            let isOptional = isInTemplate || Self.isOptional(element)
+            for var reference in references.addresses[count...] {
+                (reference.isOptional, reference.integrity) = (isOptional, integrity)
+                references.resources.append(reference)
             }
         }
         if element["integrity"] != nil {
@@ -176,11 +183,12 @@ package struct PageScanner {
     /// Returns true if the page loads the addresses in an attribute.
     private static func isLoaded(_ element: HTMLTag, _ attribute: String) -> Bool {
         switch (element.name, attribute) {
-        case ("link", "href"), ("link", "imagesrcset"): return isLoadedLink(element)
+        case ("link", "href"), ("link", "imagesrcset"): return !loadedRelations.isDisjoint(with: relations(of: element))
         case ("input", "src"): return element.has("type", "image")
+        case ("iframe", "src"): return element["srcdoc"] == nil
         case ("img", "src"), ("img", "srcset"), ("image", "src"), ("image", "srcset"), ("source", "src"),
             ("source", "srcset"), ("video", "src"), ("video", "poster"), ("audio", "src"), ("track", "src"),
-            ("script", "src"), ("embed", "src"), ("iframe", "src"), ("frame", "src"), ("object", "data"):
+            ("script", "src"), ("embed", "src"), ("frame", "src"), ("object", "data"):
             return true
         // SVG: pictures, filters and parts of other files.
         case ("image", "href"), ("image", "xlink:href"), ("feimage", "href"), ("feimage", "xlink:href"),
@@ -192,13 +200,35 @@ package struct PageScanner {
         }
     }
 
-    private static func isLoadedLink(_ element: HTMLTag) -> Bool {
-        let loaded: Set<Substring> = [
-            "stylesheet", "icon", "apple-touch-icon", "apple-touch-icon-precomposed", "apple-touch-startup-image",
-            "mask-icon", "preload", "modulepreload", "manifest",
-        ]
-        let relations = element["rel"]?.string ?? ""
-        return !loaded.isDisjoint(with: relations.lowercased().split(whereSeparator: \.isWhitespace))
+    private static let loadedRelations: Set<String> = [
+        "stylesheet", "icon", "apple-touch-icon", "apple-touch-icon-precomposed", "apple-touch-startup-image",
+        "mask-icon", "preload", "modulepreload", "manifest",
+    ]
+
+    private static func relations(of link: HTMLTag) -> [String] {
+        (link["rel"]?.string ?? "").lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
+    }
+
+    /// Returns true if browsers load an element's addresses only after a script has changed the element, or never.
+    private static func isOptional(_ element: HTMLTag) -> Bool {
+        switch element.name {
+        case "script": element["nomodule"] != nil || !isRun(element)
+        case "link": element["disabled"] != nil
+        default: false
+        }
+    }
+
+    /// Returns true for a script in JavaScript (HTML §4.12.1); the content of any other script is data.
+    private static func isRun(_ script: HTMLTag) -> Bool {
+        guard let type = script["type"]?.address.string, !type.isEmpty else { return true }
+        return type.isASCIICaseInsensitiveEqual(to: "module") || MediaType(type)?.canonical.essence == "text/javascript"
+    }
+
+    /// Returns true if browsers check the `integrity` of an element (HTML §4.2.4, §4.12.1).
+    private static func hasIntegrity(_ element: HTMLTag) -> Bool {
+        element.name == "script"
+            || element.name == "link"
+                && !Set(["stylesheet", "preload", "modulepreload"]).isDisjoint(with: relations(of: element))
     }
 
     /// True for an attribute in which browsers change an http address to https (Mixed Content Level 2 §3.1).
@@ -245,9 +275,16 @@ package struct PageScanner {
         }
     }
 
-    private mutating func addStylesheet(_ text: SourceMappedText, where isAdded: (Reference) -> Bool = { _ in true }) {
+    private mutating func addStylesheet(
+        _ text: SourceMappedText,
+        isOptional: Bool = false,
+        where isAdded: (Reference) -> Bool = { _ in true }
+    ) {
         let found = ReferenceScanner.references(inStylesheet: text.bytes).map { $0.placed(in: text) }.filter(isAdded)
         references.styles += found
-        references.resources += found.map(\.text)
+        for var reference in found {
+            if isOptional { reference.isOptional = true }
+            references.resources.append(reference)
+        }
     }
 }

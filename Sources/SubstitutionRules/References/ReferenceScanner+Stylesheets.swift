@@ -7,6 +7,10 @@ extension ReferenceScanner {
         // `image-set()`; nil if none is open.
         var depth = 0
         var imageSet: Int?
+        // The number of references before the current block and before the current declaration.
+        var (block, declaration) = (0, 0)
+        // True in a block with `unicode-range`: browsers load its font only for a text with one of these characters.
+        var isForSomeText = false
         while index < bytes.count {
             // Most bytes match none of the cases, and are skipped.
             switch bytes[index] {
@@ -14,7 +18,14 @@ extension ReferenceScanner {
             case UInt8(ascii: ")"):
                 if depth == imageSet { imageSet = nil }
                 depth -= 1
-            case UInt8(ascii: ";"), UInt8(ascii: "{"), UInt8(ascii: "}"): (depth, imageSet) = (0, nil)
+            case UInt8(ascii: ";"), UInt8(ascii: "{"), UInt8(ascii: "}"):
+                (depth, imageSet) = (0, nil)
+                markFurtherFonts(from: declaration)
+                declaration = references.count
+                if bytes[index] != UInt8(ascii: ";") {
+                    if isForSomeText { markOptional(from: block) }
+                    (block, isForSomeText) = (declaration, false)
+                }
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
                 let range = readString()
                 // A string directly in `image-set()` is an address (CSS Images Level 4 §2.4). A string in `type()`
@@ -25,10 +36,36 @@ extension ReferenceScanner {
                 if isWord("image-set(") || isWord("-webkit-image-set(") { imageSet = depth + 1 }
             case UInt8(ascii: "/"), UInt8(ascii: "@"), UInt8(ascii: "u"), UInt8(ascii: "U"):
                 if skipComment() || readURL() { continue }
+                if isWord("unicode-range") { isForSomeText = true }
             default: break
             }
             index += 1
         }
+        markFurtherFonts(from: declaration)
+        if isForSomeText { markOptional(from: block) }
+    }
+
+    /// Marks the fonts of a declaration that browsers do not load, as they load only the first in a known format.
+    ///
+    /// Embedded OpenType and SVG are formats of old browsers.
+    private mutating func markFurtherFonts(from first: Int) {
+        var isFound = false
+        for index in references.indices[first...] {
+            let bytes = references[index].place.bytes
+            let path = bytes.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+            let end = String(decoding: path.suffix(6), as: UTF8.self).lowercased()
+            let isFont =
+                [".woff2", ".woff", ".ttf", ".otf"].contains(where: end.hasSuffix)
+                || bytes.starts(with: "data:font/".utf8) || bytes.starts(with: "data:application/".utf8)
+            if isFont ? isFound : end.hasSuffix(".eot") || end.hasSuffix(".svg") && isFound {
+                references[index].isOptional = true
+            }
+            if isFont { isFound = true }
+        }
+    }
+
+    private mutating func markOptional(from first: Int) {
+        for index in references.indices[first...] { references[index].isOptional = true }
     }
 
     /// Reads `url(…)`, `@import` with a string, or `@namespace`; returns false if none of these begins here.

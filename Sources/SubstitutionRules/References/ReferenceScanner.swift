@@ -19,6 +19,10 @@ package struct ReferenceScanner {
         package var isUpgraded = false
         /// True for a module specifier, which is an address only if it begins with `/`, `./` or `../`.
         package var isSpecifier = false
+        /// True for an address that browsers may never load, such as a font's second format.
+        package var isOptional = false
+        /// The `integrity` of the element with the address: hashes of the bytes; only ``PageScanner`` sets it.
+        package var integrity: String?
 
         package var text: String { place.string }
         /// The offset of the address in the source, in bytes.
@@ -30,14 +34,15 @@ package struct ReferenceScanner {
                 place: place.placed(in: text),
                 notation: notation,
                 isUpgraded: isUpgraded,
-                isSpecifier: isSpecifier
+                isSpecifier: isSpecifier,
+                isOptional: isOptional
             )
         }
     }
 
     let bytes: [UInt8]
     var index = 0
-    private var references: [Reference] = []
+    var references: [Reference] = []
 
     private init(_ bytes: [UInt8]) {
         self.bytes = bytes
