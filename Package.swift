@@ -38,7 +38,10 @@ let package = Package(
             resources: [.copy("../Resources/Substitutions"), .copy("RemoteSite"), .copy("Showcase")],
             plugins: ["CheckManifest"]
         ),
-        .target(name: "SubstituteCheckKit", dependencies: ["LocalSubstitutionCache", "SubstitutionChecking"]),
+        .target(
+            name: "SubstituteCheckKit",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules"]
+        ),
         .executableTarget(name: "substitute-check", dependencies: ["SubstituteCheckKit"]),
         .target(
             name: "SubstituteKit",

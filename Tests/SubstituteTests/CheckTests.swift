@@ -179,7 +179,7 @@ struct CheckTests {
             "old.xml": "<?xml version=\"1.1\"?><a/>", "map.map": ")]}'\n{\"version\":3}", "note.txt": "MZ",
             "nested.css": "a { &:b { c: d } @media (e) { f: g } }\n@page:first { h: i }",
             "cdo.css": "<!-- a { b: c } -->",
-            "url.css": "@import url(//h/a.css); a { b: url(data:image/png;base64,//8=); c: \"$d: e; // f\" }",
+            "url.css": "@import url(//i/a.css); a { b: url(data:image/png;base64,//8=); c: \"$d: e; // f\" }",
             "quotes.css": "a { quotes: \"\u{201C}\" \"\u{201D}\" } /* \u{2019} } */ b::after { content: '}' }",
             "file.css": "a::after { content: \"see file:///a\" }", "films.vtt": "\u{FEFF}WEBVTT - films\n",
             "less.js": "1 < 2", "model.js": "{ \"metadata\": { \"version\": 3 } }",

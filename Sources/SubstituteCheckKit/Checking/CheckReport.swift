@@ -26,7 +26,7 @@ package struct CheckReport {
         }
 
         /// True if an app would refuse the manifest, whether or not the report treats warnings as errors.
-        var isRefused: Bool { check.issues.contains { $0.severity == .error } }
+        var isRefused: Bool { !check.errors.isEmpty }
     }
 
     private let results: [Result]

@@ -35,12 +35,15 @@ package struct ManifestCheck {
 
     /// Checks a manifest file.
     ///
-    /// Unused files are usually reported one by one if `listsUnused` is true, and by folder if it is false.
-    package init(_ manifest: ManifestFile, on date: Date, listsUnused: Bool = false) {
+    /// Unused files and missing URLs are usually reported one by one if `listsAll` is true. If it is false, unused
+    /// files are reported by folder, and missing URLs by entry.
+    package init(_ manifest: ManifestFile, on date: Date, listsAll: Bool = false) {
         let (url, name) = (manifest.url, manifest.name)
         do {
             let text = try SubstitutionManifest.text(of: url, name: name)
-            self.init(text, name: name, url: url, folder: manifest.folder, on: date, listsUnused: listsUnused)
+            self.init(text, name: name, url: url, folder: manifest.folder, on: date, listsAll: listsAll) {
+                manifest.line("add", $0)
+            }
         } catch {
             self.init(unreadable: manifest, error, on: date)
         }
@@ -56,10 +59,23 @@ package struct ManifestCheck {
     }
 
     /// Checks the text of a manifest whose files lie in `folder`.
-    package init(_ text: Data, name: String, url: URL? = nil, folder: URL, on date: Date, listsUnused: Bool = false) {
+    ///
+    /// `adding` returns the line to type to add URLs; nil if the manifest is not a file.
+    package init(
+        _ text: Data,
+        name: String,
+        url: URL? = nil,
+        folder: URL,
+        on date: Date,
+        listsAll: Bool = false,
+        adding: ([String]) -> String? = { _ in nil }
+    ) {
         (self.name, self.text, self.date) = (name, text, date)
         manifest = SubstitutionManifest(text, name: name, url: url, advice: Advice())
-        let (issues, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsUnused)
+        let (found, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsAll)
+        let isUsed = found.allSatisfy { $0.severity == .warning }
+        let needs = isUsed ? NeedsCheck(manifest, name: name, substitutions, on: date) : nil
+        let issues = found + (needs?.issues(each: listsAll, adding) ?? [])
         var contents = ContentCheck(manifest, name: name)
         for substitution in substitutions where !substitution.isExpired(on: date) { contents.check(substitution) }
         let own = url.map { [Self.misnamedFolder(of: $0, name: name), Self.misnamedFile($0, name: name)] } ?? []
@@ -77,7 +93,7 @@ package struct ManifestCheck {
     }
 
     /// The errors, for which an app refuses the manifest.
-    package var errors: [ManifestIssue] { issues.filter { $0.severity == .error } }
+    package var errors: [ManifestIssue] { issues.filter { $0.severity == .error && $0.code != .brokenIntegrity } }
 
     /// The substitutions that have not expired.
     package var shipped: [Substitution] { substitutions.filter { !$0.isExpired(on: date) } }
@@ -141,6 +157,10 @@ extension ManifestIssue.Code {
     package static let leftToNetwork = Self(rawValue: "left-to-network")
     /// A reference, in a file, to a URL that a browser extension cannot answer.
     package static let lostReference = Self(rawValue: "lost-reference")
+    /// A URL that a file of the manifest loads, and that no entry answers.
+    static let missingReference = Self(rawValue: "missing-reference")
+    /// A file that does not have the hash in the `integrity` of a page; an app accepts the manifest.
+    static let brokenIntegrity = Self(rawValue: "broken-integrity")
     /// A file in which ``ContentRules`` find a mistake, such as content that does not match the type.
     static let wrongContent = Self(rawValue: "wrong-content")
 }

@@ -19,6 +19,11 @@ package struct ManifestFile: Sendable {
         return [named.hasPrefix("-") ? "./" + named : named]
     }
 
+    /// Returns the line to type for a command that works on this manifest.
+    package func line(_ command: String, _ arguments: [String]) -> String {
+        location.tool.line([command] + operands + arguments)
+    }
+
     /// A question that suggests another manifest if this one does not exist; nil if there is nothing to suggest.
     var hint: String? { location.hint(for: name) }
 }

@@ -8,6 +8,9 @@ package struct ManifestLocation: Sendable {
 
     package init(_ console: Console) { (current, environment) = (console.folder, console.environment) }
 
+    /// The words with which the user calls this tool.
+    var tool: ToolName { ToolName(environment) }
+
     /// The paths at which a manifest may be, below the folder of an app, a package or a project.
     private static let places = [
         "manifest.json", "Substitutions", "*/Substitutions", "Sources/*/Substitutions",

@@ -17,7 +17,9 @@ enum CheckCommand {
             one that --folder names.
 
             An app does not use a manifest with errors. Warnings point out probable mistakes, such as files that no
-            entry uses, and files whose content does not match their name.
+            entry uses, files whose content does not match their name, and URLs that pages, stylesheets and scripts
+            load and no entry names. A file without the hash in a page's "integrity" is an error, though only for
+            browsers: an app uses the manifest.
 
             Exits with 0 if there is no error, 1 if there is one, and 2 on a usage error.
             """,
@@ -29,7 +31,7 @@ enum CheckCommand {
     private static let all = Option(
         "all",
         short: "a",
-        "List each file that no entry uses, instead of counts by folder."
+        "List each file that no entry uses, and each URL that is missing, instead of counts."
     )
     private static let watch = Option("watch", short: "w", "Check again whenever something is saved, until Control-C.")
     private static let budget = Option(
@@ -122,12 +124,12 @@ enum CheckCommand {
         _ arguments: Arguments,
         _ console: Console
     ) throws -> Int32 {
-        let (date, listsUnused) = (console.now(), arguments.has(all))
+        let (date, listsAll) = (console.now(), arguments.has(all))
         let checks = try manifests.map { manifest in
-            if let manifest { return ManifestCheck(manifest, on: date, listsUnused: listsUnused) }
+            if let manifest { return ManifestCheck(manifest, on: date, listsAll: listsAll) }
             let files = console.folder.url(arguments.values(folder).last ?? ".")
             let text = try console.readAll()
-            return ManifestCheck(text, name: "<stdin>", folder: files, on: date, listsUnused: listsUnused)
+            return ManifestCheck(text, name: "<stdin>", folder: files, on: date, listsAll: listsAll)
         }
         let webChecks = arguments.has(webViews) ? checks.map(WebViewCheck.init) : []
         let results = checks.enumerated().map { index, check in

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 import SubstitutionRules
 
 /// Finds the files that also need a copy at the root of a web extension.
@@ -29,7 +30,7 @@ struct RootCopies {
     /// - Parameters:
     ///   - copies: The copies in the folders of the hosts.
     ///   - scanned: The references of stylesheets and scripts; files that are scanned for the first time are added.
-    init(_ copies: [ExtensionLayout.Copy], _ scanned: inout ScannedReferences) {
+    init(_ copies: [ExtensionLayout.Copy], _ scanned: inout ScannedFiles) {
         for copy in copies {
             guard let path = Self.decoded(copy.path) else { continue }
             if var candidate = candidates[path] {
@@ -78,22 +79,10 @@ struct RootCopies {
     }
 }
 
-/// The references of stylesheets and scripts; each file is read once.
-struct ScannedReferences {
-    private var found: [String: [ReferenceScanner.Reference]] = [:]
-
+extension ScannedFiles {
     /// Returns the references of a stylesheet or script; empty for other files, and for files that cannot be read.
     mutating func references(in substitution: Substitution) -> [ReferenceScanner.Reference] {
-        let type = substitution.mediaType.canonical.essence
-        guard type == "text/css" || type == "text/javascript" else { return [] }
-        let key = "\(type) \(substitution.realPath)"
-        if let known = found[key] { return known }
-        let text = substitution.bytes(upTo: substitution.size) ?? Data()
-        let references =
-            type == "text/css"
-            ? ReferenceScanner.references(inStylesheet: text) : ReferenceScanner.references(inScript: text)
-        found[key] = references
-        return references
+        substitution.mediaType.isHTML ? [] : file(of: substitution)?.references ?? []
     }
 }
 

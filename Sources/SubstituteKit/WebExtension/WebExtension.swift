@@ -21,7 +21,7 @@ struct WebExtension {
     /// The path of each copy at the root, keyed by the path of the same file in the folder of a host.
     let rootPlaces: [String: String]
     /// The references of the copied stylesheets and scripts.
-    let references: ScannedReferences
+    let references: ScannedFiles
 
     /// The names of the extension's own files.
     static let fileNames = [
@@ -76,7 +76,7 @@ struct WebExtension {
             }
         }
         try Self.checkNumbers(of: rules, ruleset, name: name)
-        var scanned = ScannedReferences()
+        var scanned = ScannedFiles()
         let roots = RootCopies(layout.all, &scanned)
         for (path, substitution) in roots.paths { layout.placeAtRoot(substitution, path) }
         references = scanned

@@ -13,7 +13,7 @@ struct WebViewCheck {
 
     init(_ check: ManifestCheck) {
         self.check = check
-        guard check.issues.allSatisfy({ $0.severity == .warning }) else { return }
+        guard check.errors.isEmpty else { return }
         do {
             let web = try WebExtension(check.shipped, name: check.name, pages: [])
             counts =
@@ -60,11 +60,12 @@ struct WebViewCheck {
 
     private mutating func warnOfReferences(in substitution: Substitution, at place: String, _ web: WebExtension) {
         let lost = Self.lostReferences(in: substitution, at: place, web)
-        guard let first = lost.first, let text = substitution.bytes(upTo: substitution.size) else { return }
-        let line = text.prefix(first.offset).reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
+        guard let first = lost.first, let line = ScannedFile.lines(of: [first.offset], in: substitution).first else {
+            return
+        }
         let others = lost.count == 1 ? "" : " (and \(lost.count - 1) more in this file)"
         let remedy =
-            isMapped(first.text, from: substitution)
+            isMapped(first, from: substitution)
             ? "it is mapped, but its copy lies elsewhere or is left to the network; write the whole URL"
             : "map it, or write the whole URL"
         report(
@@ -77,17 +78,13 @@ struct WebViewCheck {
     }
 
     /// The URLs of all entries, without their queries.
-    private lazy var mappedURLs = Set(
-        check.substitutions.flatMap { $0.addresses.map { "\($0.scheme)://\($0.authority)\($0.path)" } }
-    )
+    private lazy var mappedURLs = Set(check.substitutions.flatMap { $0.pattern.targets.map(\.identity.base) })
 
     /// Resolves a reference against the site's URL; returns true if an entry names the result.
-    private mutating func isMapped(_ text: String, from substitution: Substitution) -> Bool {
-        guard let address = substitution.addresses.first,
-            let base = URL(string: "\(address.scheme)://\(address.authority)\(address.path)"),
-            let url = URL(string: text, relativeTo: base)?.absoluteString.prefix(while: { !"?#".contains($0) })
-        else { return false }
-        return mappedURLs.contains(String(url))
+    private mutating func isMapped(_ reference: ReferenceScanner.Reference, from substitution: Substitution) -> Bool {
+        guard let page = substitution.pattern.targets.first?.identity else { return false }
+        return WebAddress(reference.place.address.bytes, from: page.scheme).url(from: page)
+            .map { mappedURLs.contains($0.base) } ?? false
     }
 
     /// Returns true if a reference leads into the extension, but to no file.

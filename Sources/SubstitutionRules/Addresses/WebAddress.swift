@@ -1,4 +1,5 @@
-import LocalSubstitutionCache
+import Foundation
+package import LocalSubstitutionCache
 
 /// An address in an http or https page, as the basic URL parser reads it (URL Standard §4.4).
 ///
@@ -107,4 +108,38 @@ package enum WebAddress: Equatable {
     }
 
     private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
+}
+
+extension WebAddress {
+    /// Returns the URL to which this address leads.
+    ///
+    /// - Parameter base: The URL of the page, stylesheet or script; the address was parsed with this URL's scheme.
+    /// - Returns: The URL; nil for a mere fragment, and for what is no http or https URL.
+    package func url(from base: URLIdentity) -> URLIdentity? {
+        let text: String
+        switch self {
+        case .other: return nil
+        case .absolute(let scheme, let authority, let rest):
+            text = "\(scheme)://\(authority)\(String(decoding: rest, as: UTF8.self))"
+        case .schemeRelative(let authority, let rest):
+            text = "\(base.scheme)://\(authority)\(String(decoding: rest, as: UTF8.self))"
+        case .relative(let bytes):
+            let rest = String(decoding: bytes, as: UTF8.self)
+            switch rest.first {
+            case nil, "#": return nil
+            case "?": text = base.base + rest
+            case "/": text = base.base.dropLast(base.path.count) + rest
+            default: text = base.folder + rest
+            }
+        }
+        return try? URLIdentity(text.replacingOccurrences(of: " ", with: "%20"))
+    }
+}
+
+extension URLIdentity {
+    /// `http` or `https`.
+    package var scheme: String { String(base.prefix { $0 != ":" }) }
+
+    /// The URL up to and including the last slash of its path.
+    package var folder: String { String(base[...(base.lastIndex(of: "/") ?? base.startIndex)]) }
 }

@@ -105,7 +105,8 @@ package struct PageScanner {
                 addStylesheet(text, isOptional: isInTemplate)
             }
             if tag.name == "script", tag["src"] == nil {
-                if tag.has("type", "importmap") { references.importMaps.append(content) }
+                let type = tag["type"]?.address.string ?? ""
+                if type.isASCIICaseInsensitiveEqual(to: "importmap") { references.importMaps.append(content) }
                 if !isInTemplate, Self.isRun(tag) { references.scripts.append(content) }
             }
         }

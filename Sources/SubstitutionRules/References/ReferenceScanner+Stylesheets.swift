@@ -11,6 +11,8 @@ extension ReferenceScanner {
         var (block, declaration) = (0, 0)
         // True in a block with `unicode-range`: browsers load its font only for a text with one of these characters.
         var isForSomeText = false
+        // True after the first block, and in an `@import` after it, which browsers ignore (CSS Cascade Level 5 §2).
+        var (hasBlock, isIgnored) = (false, false)
         while index < bytes.count {
             // Most bytes match none of the cases, and are skipped.
             switch bytes[index] {
@@ -21,10 +23,11 @@ extension ReferenceScanner {
             case UInt8(ascii: ";"), UInt8(ascii: "{"), UInt8(ascii: "}"):
                 (depth, imageSet) = (0, nil)
                 markFurtherFonts(from: declaration)
-                declaration = references.count
+                if isIgnored { markOptional(from: declaration) }
+                (declaration, isIgnored) = (references.count, false)
                 if bytes[index] != UInt8(ascii: ";") {
                     if isForSomeText { markOptional(from: block) }
-                    (block, isForSomeText) = (declaration, false)
+                    (block, isForSomeText, hasBlock) = (declaration, false, true)
                 }
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
                 let range = readString()
@@ -35,6 +38,7 @@ extension ReferenceScanner {
             case UInt8(ascii: "i"), UInt8(ascii: "I"), UInt8(ascii: "-"):
                 if isWord("image-set(") || isWord("-webkit-image-set(") { imageSet = depth + 1 }
             case UInt8(ascii: "/"), UInt8(ascii: "@"), UInt8(ascii: "u"), UInt8(ascii: "U"):
+                if hasBlock, isWord("@import") { isIgnored = true }
                 if skipComment() || readURL() { continue }
                 if isWord("unicode-range") { isForSomeText = true }
             default: break

@@ -29,7 +29,7 @@ package struct ReferenceScanner {
         package var offset: Int { place.offset(0) }
 
         /// Returns this reference with its offsets in the enclosing page; `text` is the page's stylesheet.
-        func placed(in text: SourceMappedText) -> Reference {
+        package func placed(in text: SourceMappedText) -> Reference {
             Reference(
                 place: place.placed(in: text),
                 notation: notation,
@@ -54,8 +54,10 @@ package struct ReferenceScanner {
     /// Returns the addresses in a script.
     ///
     /// They are in `import`, `export … from`, `new URL(…, import.meta.url)` and `import.meta.resolve()`.
-    package static func references(inScript text: Data) -> [Reference] {
-        var scanner = ReferenceScanner(Array(text))
+    package static func references(inScript text: Data) -> [Reference] { references(inScript: Array(text)) }
+
+    package static func references(inScript bytes: [UInt8]) -> [Reference] {
+        var scanner = ReferenceScanner(bytes)
         scanner.readScript()
         return scanner.references
     }

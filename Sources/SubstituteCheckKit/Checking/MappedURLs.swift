@@ -1,0 +1,93 @@
+import LocalSubstitutionCache
+import SubstitutionRules
+
+/// The URLs of a manifest, and the URLs that it is meant to have.
+struct MappedURLs {
+    private let substitutions: [Substitution]
+    private let order: MatchOrder
+    /// The folders of the URLs.
+    private var folders: Set<String> = []
+    /// The folders of the pages' URLs.
+    private var pageFolders: Set<String> = []
+    /// The URLs of folder entries, each with one of the entry's files.
+    private var folderEntries: [String: Substitution] = [:]
+    /// The candidates, keyed by URL in lower case, without a query.
+    private var namesakes: [String: [MatchOrder.Candidate]] = [:]
+
+    /// The reason why no entry answers a URL that the manifest is meant to have.
+    struct Gap {
+        /// The text that is equal for gaps with the same cause.
+        let kind: String
+        /// The cause as a clause.
+        let cause: String
+        /// A remedy other than a new entry; nil if there is none.
+        var remedy: String?
+    }
+
+    init(_ substitutions: [Substitution]) {
+        self.substitutions = substitutions
+        order = MatchOrder(substitutions)
+        for candidate in order.candidates {
+            let (url, substitution) = (candidate.target.identity, substitutions[candidate.substitution])
+            folders.insert(url.folder)
+            if substitution.mediaType.isHTML { pageFolders.insert(url.folder) }
+            if let length = substitution.folderLength {
+                let end = url.base.utf8.count - url.path.utf8.count + length
+                folderEntries[String(decoding: url.base.utf8.prefix(end), as: UTF8.self)] = substitution
+            }
+            namesakes[url.base.lowercased(), default: []].append(candidate)
+        }
+    }
+
+    /// Returns the substitution that answers a URL, or would answer it if it had not expired.
+    func answer(to url: URLIdentity) -> Substitution? {
+        order.first(matching: url).map { substitutions[order.candidates[$0].substitution] }
+    }
+
+    /// Returns true if a bundler finds a module's mapped file, and a browser does not; then no page loads the script.
+    func isForBundler(_ module: URLIdentity) -> Bool {
+        [".js", ".mjs", ".jsx", ".ts", ".tsx", "/index.js"].contains { ending in
+            (try? URLIdentity(module.base + ending)).flatMap(answer) != nil
+        }
+    }
+
+    /// Returns why no entry answers a URL; nil if the manifest is not meant to have it.
+    ///
+    /// The page, stylesheet or script at `referrer` loads the URL. The manifest is meant to have a URL if one of these conditions holds:
+    /// - A folder entry covers it.
+    /// - An entry names another URL in the same folder.
+    /// - It lies below the folder of `referrer` or of a mapped page.
+    func gap(at url: URLIdentity, from referrer: URLIdentity) -> Gap? {
+        let similar = namesakes[url.base.lowercased(), default: []]
+        if let candidate = similar.first(where: { $0.target.identity.base == url.base }) {
+            let line = substitutions[candidate.substitution].line
+            let query =
+                url.query == nil ? "a query" : candidate.target.identity.query == nil ? "no query" : "another query"
+            return Gap(
+                kind: "query \(line)",
+                cause: "but the entry in line \(line) has \(query)",
+                remedy: "write \"ignoreQuery\" in that entry"
+            )
+        }
+        let near = similar.first.map { "did you mean \(quoted($0.target.spelling))?" }
+        // A URL with such a question gets its own message.
+        let kind = near == nil ? "" : url.base
+        let ancestors = ancestors(of: url)
+        if let entry = ancestors.lazy.compactMap({ folderEntries[$0] }).first {
+            let cause = "but the folder \(quoted(entry.namedFile)) has no such file"
+            return Gap(kind: "folder \(entry.line) \(kind)", cause: cause, remedy: near)
+        }
+        let isMeant =
+            folders.contains(url.folder) || url.base.hasPrefix(referrer.folder)
+            || ancestors.contains(where: pageFolders.contains)
+        return isMeant ? Gap(kind: kind, cause: "which no entry names", remedy: near) : nil
+    }
+
+    /// Returns the folders that contain a URL, the innermost first.
+    private func ancestors(of url: URLIdentity) -> [String] {
+        let path = url.path
+        return path.utf8.indices.filter { path.utf8[$0] == UInt8(ascii: "/") }.reversed().map {
+            String(url.base[...$0])
+        }
+    }
+}

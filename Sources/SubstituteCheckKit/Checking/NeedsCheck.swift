@@ -1,0 +1,144 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstitutionRules
+
+/// A check of what the pages, stylesheets and scripts of a manifest load.
+///
+/// It finds URLs that no entry answers, and files that browsers refuse.
+///
+/// A URL is missing only if the manifest is meant to have it (``MappedURLs/gap(at:from:)``). Each missing URL is
+/// reported once, at the first entry with a file that loads it.
+struct NeedsCheck {
+    private let manifest: SubstitutionManifest
+    private let name: String
+    private let date: Date
+    private var mapped: MappedURLs
+    private var files = ScannedFiles()
+    private var findings: [Finding] = []
+    /// The missing URLs, and the URLs with their `integrity`, that were judged.
+    private var seen: Set<String> = []
+
+    private struct Finding {
+        let place: ManifestCheck.Position
+        /// The file with the reference, and the reference's line.
+        let file: String, line: Int
+        let url: URLIdentity
+        let problem: Problem
+    }
+
+    private enum Problem {
+        case missing(MappedURLs.Gap)
+        /// The file does not have the hash in `integrity`; the text is one that it has.
+        case integrity(of: String, correction: String)
+    }
+
+    init(_ manifest: SubstitutionManifest, name: String, _ substitutions: [Substitution], on date: Date) {
+        (self.manifest, self.name, self.date) = (manifest, name, date)
+        mapped = MappedURLs(substitutions)
+        for substitution in substitutions where !substitution.isExpired(on: date) { check(substitution) }
+    }
+
+    private mutating func check(_ substitution: Substitution) {
+        guard let url = substitution.pattern.targets.first?.identity, let file = files.file(of: substitution) else {
+            return
+        }
+        let (line, column) = manifest.source.position(of: substitution.fileOffset)
+        let place = ManifestCheck.Position(line: line, column: column)
+        var found: [(offset: Int, url: URLIdentity, problem: Problem)] = []
+        for reference in file.references where !reference.isOptional {
+            // Without this condition, texts that a script makes a URL of would count as loads.
+            if substitution.mediaType.isJavaScript, !reference.isSpecifier { continue }
+            // Pages of https load nothing from http (Mixed Content Level 2 §4.4).
+            guard let target = file.url(of: reference, at: url), url.scheme == "http" || target.scheme == "https",
+                let problem = problem(of: reference, to: target, from: url)
+            else { continue }
+            found.append((reference.offset, target, problem))
+        }
+        if found.isEmpty { return }
+        for (line, found) in zip(ScannedFile.lines(of: found.map(\.offset), in: substitution), found) {
+            findings.append(
+                Finding(place: place, file: substitution.file, line: line, url: found.url, problem: found.problem)
+            )
+        }
+    }
+
+    private mutating func problem(
+        of reference: ScannedFile.Reference,
+        to url: URLIdentity,
+        from page: URLIdentity
+    ) -> Problem? {
+        guard let answer = mapped.answer(to: url) else {
+            guard let gap = mapped.gap(at: url, from: page), seen.insert(url.description).inserted,
+                !reference.isSpecifier || !mapped.isForBundler(url)
+            else { return nil }
+            return .missing(gap)
+        }
+        guard let integrity = reference.integrity, seen.insert("\(url) \(integrity)").inserted,
+            !answer.isExpired(on: date), answer.size <= ScannedFile.largestSize,
+            let correction = answer.bytes(upTo: answer.size).flatMap(Integrity(integrity).correction)
+        else { return nil }
+        return .integrity(of: answer.file, correction: correction)
+    }
+
+    // MARK: - Messages
+
+    /// The maximum number of URLs in one command.
+    private static let longestCommand = 10
+
+    /// Returns one warning for each entry and kind of gap, or for each URL if `each` is true, and one error for each
+    /// refused file.
+    ///
+    /// `command` returns the line to type to add URLs; nil if there is none.
+    func issues(each: Bool, _ command: ([String]) -> String?) -> [ManifestIssue] {
+        var groups: [(key: String, findings: [Finding])] = []
+        var indices: [String: Int] = [:]
+        for finding in findings {
+            let key =
+                switch finding.problem {
+                case .missing(let gap) where !each: "\(finding.place) \(gap.kind)"
+                default: "\(groups.count)"
+                }
+            if let index = indices[key] {
+                groups[index].findings.append(finding)
+            } else {
+                indices[key] = groups.count
+                groups.append((key, [finding]))
+            }
+        }
+        return groups.map { issue(for: $0.findings, command) }
+    }
+
+    private func issue(for findings: [Finding], _ command: ([String]) -> String?) -> ManifestIssue {
+        let first = findings[0]
+        let isBroken = if case .integrity = first.problem { true } else { false }
+        return ManifestIssue(
+            severity: isBroken ? .error : .warning,
+            code: isBroken ? .brokenIntegrity : .missingReference,
+            message: "line \(first.line) of \(quoted(first.file)) loads \(quoted(first.url.description))"
+                + sentence(findings, command),
+            file: name,
+            line: first.place.line,
+            column: first.place.column
+        )
+    }
+
+    /// Returns the rest of the sentence about the first URL.
+    ///
+    /// It says what is wrong with the URL, how many others there are, and the remedy.
+    private func sentence(_ findings: [Finding], _ command: ([String]) -> String?) -> String {
+        switch findings[0].problem {
+        case .integrity(let file, let correction):
+            return " with an \"integrity\" that \(quoted(file)) does not have, so browsers refuse the file; write "
+                + "integrity=\"\(correction)\" there, or put the file back for which it was written"
+        case .missing(let gap):
+            let others = findings.count - 1
+            let rest = others == 0 ? "" : " (and \(others) more \(others == 1 ? "URL" : "URLs") of this entry's files)"
+            let urls = findings.prefix(Self.longestCommand).map(\.url.description)
+            let remainder = findings.count > urls.count ? "; check --all lists each" : ""
+            let adding = command(urls).map { "\(others == 0 ? "add it" : "add them") with: \($0)" }
+            let joint = gap.remedy?.hasSuffix("?") == true ? " If not, " : ", or "
+            let remedy = [gap.remedy, adding].compactMap(\.self).joined(separator: joint)
+            return ", \(gap.cause)\(rest)\(remainder)" + (remedy.isEmpty ? "" : "; \(remedy)")
+        }
+    }
+}

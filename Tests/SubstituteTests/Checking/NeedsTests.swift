@@ -1,0 +1,310 @@
+// iOS, tvOS, watchOS and visionOS cannot start processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+@testable import SubstituteCheckKit
+
+@Suite("What pages, stylesheets and scripts load")
+struct NeedsTests {
+    private static let manifest = """
+        {
+          "https://example.com/app/": "index.html",
+          "https://example.com/app/css/site.css": "site.css",
+          "https://example.com/app/js/main.js": "main.js",
+          "https://example.com/app/img/here.png": { "file": "here.png", "when": "offline" },
+          "https://example.com/app/img/past.png": { "file": "past.png", "until": "2020-01-01" },
+          "//cdn.example.com/lib/lib.js": { "file": "lib.js", "ignoreQuery": true },
+          "https://example.com/shared/": "shared/"
+        }
+        """
+
+    /// A mapped file, its text, and the URLs that are missing.
+    ///
+    /// The test replaces `app:` by `https://example.com/app/`.
+    private static let table: [(file: String, text: String, missing: [String])] = [
+        // Elements of pages.
+        ("index.html", "<link rel=stylesheet href=a.css>", ["app:a.css"]),
+        ("index.html", "<link rel='shortcut icon' href=/favicon.ico><link rel=icon href=i.png>", ["app:i.png"]),
+        (
+            "index.html", "<link rel=manifest href=m.json><link rel=apple-touch-icon href=t.png>",
+            ["app:m.json", "app:t.png"]
+        ),
+        (
+            "index.html", "<link rel=preload href=p.js as=script><link rel=modulepreload href=q.js>",
+            ["app:p.js", "app:q.js"]
+        ),
+        ("index.html", "<link rel=preload as=image imagesrcset='a.png 1x, b.png 2x'>", ["app:a.png", "app:b.png"]),
+        ("index.html", "<script src=js/a.js></script>", ["app:js/a.js"]),
+        ("index.html", "<script src=js/main.js></script>", []),
+        ("index.html", "<script src=js/MAIN.js></script>", ["app:js/MAIN.js"]),
+        (
+            "index.html", "<img src=a.png srcset='b.png 1x, img/here.png 2x,c.png 3x'>",
+            ["app:a.png", "app:b.png", "app:c.png"]
+        ),
+        ("index.html", "<picture><source srcset=a.avif><img src=img/here.png></picture>", ["app:a.avif"]),
+        (
+            "index.html",
+            "<video src=a.mp4 poster=a.jpg><track src=a.vtt><source src=b.mp4></video><audio src=a.mp3></audio>",
+            ["app:a.mp4", "app:a.jpg", "app:a.vtt", "app:b.mp4", "app:a.mp3"]
+        ),
+        (
+            "index.html", "<input type=image src=a.png><input src=b.png><object data=c.svg></object><embed src=d.pdf>",
+            ["app:a.png", "app:c.svg", "app:d.pdf"]
+        ),
+        ("index.html", "<iframe src=a.html></iframe><iframe srcdoc=x src=b.html></iframe>", ["app:a.html"]),
+        (
+            "index.html", "<svg><use href='a.svg#b'/><use href='#c'/><image href=d.png /></svg>",
+            ["app:a.svg", "app:d.png"]
+        ),
+        ("index.html", "<body background=a.png style='background: url(b.png)'>", ["app:a.png", "app:b.png"]),
+        ("index.html", "<style>@import 'a.css'; b { background: url('c.png') }</style>", ["app:a.css", "app:c.png"]),
+        (
+            "index.html", "<script type=module>import './a.js'; import('./b.js'); export * from './c.js'</script>",
+            ["app:a.js", "app:b.js", "app:c.js"]
+        ),
+        (
+            "index.html",
+            "<script type=importmap>{\"imports\": {\"a\": \"./a.js\", \"b\": \"./b.js\"}}</script><s"
+                + "cript type=module>import 'a'; import 'vue'</script>",
+            ["app:a.js"]
+        ),
+        // Where an address leads.
+        ("index.html", "<base href=/shared/><img src=a.png><img src=here.css>", ["https://example.com/shared/a.png"]),
+        ("index.html", "<base href=https://other.example/><img src=a.png>", []),
+        ("index.html", "<img src=https://example.com/app/x/../a.png?b#c>", ["app:a.png?b"]),
+        ("index.html", "<img src='//example.com/app/a b.png'>", ["app:a%20b.png"]),
+        (
+            "index.html", "<img src=http://example.com/app/a.png><script src=http://example.com/app/b.js></script>",
+            ["app:a.png"]
+        ),
+        ("index.html", "<script src=//cdn.example.com/lib/lib.js?v=1></script>", []),
+        ("index.html", "<script src=https://cdn.example.com/lib/b.js></script>", ["https://cdn.example.com/lib/b.js"]),
+        ("index.html", "<img src=img/here.png?v=1>", ["app:img/here.png?v=1"]),
+        ("index.html", "<img src=img/past.png>", []),
+        (
+            "index.html", "<img src=/shared/a.css><img src=/shared/a%28b%29.css><img src=/shared/c.css>",
+            ["https://example.com/shared/c.css"]
+        ),
+        ("index.html", "<img src=a.png><img src=./a.png>", ["app:a.png"]),
+        // What is not missing.
+        ("index.html", "<a href=a.html>a</a><area href=b><form action=c></form><button formaction=d></button>", []),
+        (
+            "index.html",
+            "<link rel=canonical href=a><link rel='alternate next prev author' href=b><link rel=prefetch href=c>", []
+        ),
+        (
+            "index.html",
+            "<link rel=dns-prefetch href=//example.com><link rel='preconnect license me' href=a><link href=b>", []
+        ),
+        (
+            "index.html", "<link rel='alternate stylesheet' href=a.css disabled><meta property=og:image content=a.png>",
+            []
+        ),
+        (
+            "index.html",
+            "<!-- <img src=a.png> --><noscript><img src=a.png></noscript><textarea><img src=a.png></textarea>", []
+        ),
+        ("index.html", "<template><img src=a.png><style>a { b: url(c.png) }</style></template>", []),
+        (
+            "index.html",
+            "<img src=''><img src='#a'><img src='data:image/png,a'><img src=blob:a><iframe src=about:blank></iframe>",
+            []
+        ),
+        ("index.html", "<a href=mailto:a@b.c></a><iframe src=javascript:a></iframe><img data-src=a.png>", []),
+        ("index.html", "<img src='{{ a }}.png'><img src='<%= a %>.png'><img src='${a}.png'>", []),
+        ("index.html", "<script nomodule src=a.js></script><script type=text/plain src=b.js></script>", []),
+        (
+            "index.html",
+            "<script>const a = \"<img src='a.png'>\", b = 'import \"./b.js\"'; c('/app/c.js') // imp"
+                + "ort './d.js'</script>",
+            []
+        ),
+        ("index.html", "<script type=text/x-template><img src=a.png>import './a.js'</script>", []),
+        (
+            "index.html",
+            "<img src=https://other.example/a.png><img src=/elsewhere/a.png><img src=https://example"
+                + ".com:8443/app/a.png>",
+            []
+        ),
+        ("index.html", "<img src=//user:password@example.com/app/a.png><img src=%zz.png><img src=http://[>", []),
+        // Stylesheets.
+        ("site.css", "a { background: url(../img/a.png), url( 'b.png' ) }", ["app:img/a.png", "app:css/b.png"]),
+        (
+            "site.css", "@import url(a.css) screen; @import \"b.css\"; a { c: image-set('c.png' 1x, url(d.png) 2x) }",
+            ["app:css/a.css", "app:css/b.css", "app:css/c.png", "app:css/d.png"]
+        ),
+        ("site.css", "a { b: c } @import 'a.css'; @import url(b.css);", []),
+        (
+            "site.css",
+            "/* url(a.png) */ @namespace url(b); a { filter: url(#c); content: 'url(d.png)'; e: url(), url('') }", []
+        ),
+        (
+            "site.css",
+            "@font-face { src: url(a.eot); src: url('a.eot?#iefix') format('embedded-opentype'), url"
+                + "(a.woff2), url(a.woff), url(a.svg#a) }",
+            ["app:css/a.woff2"]
+        ),
+        (
+            "site.css",
+            "@font-face { src: url(a.woff2); unicode-range: U+100-2AF } @font-face { unicode-range: "
+                + "U+1; src: url(b.woff2) } @font-face { src: url(c.woff2) }",
+            ["app:css/c.woff2"]
+        ),
+        ("site.css", "a { b: url(\\61 .png) }", ["app:css/a.png"]),
+        // Scripts.
+        (
+            "main.js", "import './a.js'; import b from '../b.js'; export { c } from '/app/c.js'; import('./d.js')",
+            ["app:js/a.js", "app:b.js", "app:c.js", "app:js/d.js"]
+        ),
+        ("main.js", "import './main'; import '../css/site'", ["app:css/site"]),
+        ("main.js", "import a from 'vue'; import('node:fs'); import(`./${b}.js`); import('./c' + d)", []),
+        (
+            "main.js",
+            "// import './a.js'\n/* import('./b.js') */ const c = 'import \"./c.js\"', d = `import './d.js'`", []
+        ),
+        ("main.js", "fetch('a.json'); new Worker('b.js'); new URL('c.png', import.meta.url); img.src = 'd.png'", []),
+    ]
+
+    @Test("Each missing URL is found, and nothing else", arguments: table.indices)
+    func missing(row: Int) async throws {
+        let (file, text, missing) = Self.table[row]
+        let folder = try Self.site([file: text])
+        let result = await Tool.run(["check", "--all", "--format", "json"], in: folder.url)
+        let found = result.output.split(separator: "\n").filter { $0.contains("missing-reference") }.compactMap {
+            $0.firstMatch(of: /loads \\"([^"]*)\\"/)?.1
+        }
+        let expected = missing.map { $0.replacingOccurrences(of: "app:", with: "https://example.com/app/") }
+        #expect(found.map(String.init) == expected, "\(text)")
+        #expect(result.status == 0)
+    }
+
+    private static func site(_ texts: [String: String]) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        let files = ["index.html": "<!doctype html>\n", "site.css": "a { }\n", "main.js": "a()\n", "lib.js": "a()\n"]
+            .merging(["shared/here.css": "a { }\n", "shared/a.css": "a { }\n", "shared/a(b).css": "a { }\n"]) { $1 }
+        for (name, text) in files.merging(texts, uniquingKeysWith: { $1 }) { try folder.write(text, to: name) }
+        for name in ["here.png", "past.png"] {
+            try folder.write(Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D]), to: name)
+        }
+        try folder.write(manifest, to: "manifest.json")
+        return folder
+    }
+
+    // MARK: - Integrity
+
+    /// The hashes of `a()` and a line break, by `openssl dgst`.
+    private static let hashes = [
+        "sha256-78Mb6dlYKSr4lLcPgR39KSZyUZtZQimBNqLd+C3BhA4=",
+        "sha384-otyHbXgwhlcpX6NkbRJBBTOnJWeRYLZwVWHhgVyAJxHv1e95e/+rF0GRmXf5Zkfk",
+        "sha512-45mC+gB0j7s56DbABiiuMHSSyYzJN24vGj+mV2IrGkZZFvJr0XyBakyNhiGcwnbF7WopSh9Yg/w0UJWgxVjkyQ==",
+    ]
+
+    @Test(
+        "Browsers refuse a file without the hash in `integrity`, and check says so",
+        arguments: [
+            (hashes[0], true), (hashes[1], true), (hashes[2], true), ("sha256-\(other)", false),
+            ("sha256-\(other) \(hashes[0])", true), ("\(hashes[0]) sha384-\(other)", false),
+            ("sha256-\(other)\t\(hashes[1])", true), ("\(hashes[2])?ct=a", true), ("md5-\(other)", true), ("", true),
+            ("nonsense", true), ("sha1-\(other) sha512-\(other)", false),
+        ]
+    )
+    func integrity(value: String, isAccepted: Bool) async throws {
+        for element in ["<script src=js/main.js ", "<link rel=modulepreload href=js/main.js "] {
+            let folder = try Self.site(["index.html": "<!doctype html>\n\(element)integrity='\(value)'></script>\n"])
+            let result = await Tool.run(["check"], in: folder.url)
+            #expect(result.status == (isAccepted ? 0 : 1), "\(result.output)")
+            let sentence =
+                "line 2 of \"index.html\" loads \"https://example.com/app/js/main.js\" with an \"integrity\" that"
+            #expect(result.output.contains(sentence) != isAccepted)
+            #expect(!result.output.contains("ignores this whole manifest"))
+        }
+    }
+
+    private static let other = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="
+
+    @Test("An integrity on an element that has none, and one for a URL without an entry, are no mistakes")
+    func noIntegrity() async throws {
+        let page =
+            "<img src=img/here.png integrity=sha256-\(Self.other)><script src=//a.example integrity=sha256-a></script>"
+            + "<link rel=icon href=img/here.png integrity=sha256-\(Self.other)>"
+        let result = await Tool.run(["check"], in: try Self.site(["index.html": page]).url)
+        #expect(!result.output.contains("integrity"))
+    }
+
+    @Test("The manifest is used in spite of a wrong integrity: other commands work, and a build fails")
+    func acceptance() async throws {
+        let folder = try Self.site(["index.html": "<script src=js/main.js integrity=sha256-\(Self.other)></script>"])
+        #expect(await Tool.run(["list"], in: folder.url).status == 0)
+        #expect(await Tool.run(["check"], in: folder.url).output.hasSuffix("1 error, 1 warning\n"))
+    }
+
+    @Test("Hashes are those of FIPS 180-4", arguments: SHA2.allCases)
+    func vectors(function: SHA2) {
+        let texts = [
+            "", "abc", "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopq"
+                + "rlmnopqrsmnopqrstnopqrstu",
+        ]
+        let expected: [SHA2: [String]] = [
+            .sha256: [
+                "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+                "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1",
+            ],
+            .sha384: [
+                "38b060a751ac96384cd9327eb1b1e36a21fdb71114be07434c0cc7bf63f6e1da274edebfe76f65fbd51ad2f14898b95b",
+                "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7",
+                "3391fdddfc8dc7393707a65b1b4709397cf8b1d162af05abfe8f450de5f36bc6b0455a8520bc4e6f5fe95b1fe3c8452b",
+                "09330c33f71147e83d192fc782cd1b4753111b173b3b05d22fa08086e3b0f712fcc7c71a557e2db966c3e9fa91746039",
+            ],
+            .sha512: [
+                "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8"
+                    + "318d2877eec2f63b931bd47417a81a538327af927da3e",
+                "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836b"
+                    + "a3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+                "204a8fc6dda82f0a0ced7beb8e08a41657c16ef468b228a8279be331a703c33596fd15c13b1b07f9aa1"
+                    + "d3bea57789ca031ad85c7a71dd70354ec631238ca3445",
+                "8e959b75dae313da8cf4f72814fc143f8f7779c6eb9f7fa17299aeadb6889018501d289e4900f7e4331"
+                    + "b99dec4b5433ac7d329eeb6dd26545e96e55b874be909",
+            ],
+        ]
+        let hashes = texts.map { function.hash(Array($0.utf8)).map { String(format: "%02x", $0) }.joined() }
+        #expect(hashes == expected[function])
+    }
+
+    @Test("The padding is right for texts of each length", arguments: SHA2.allCases)
+    func padding(function: SHA2) {
+        let lengths = (0..<300).flatMap { function.hash([UInt8](repeating: 0x61, count: $0)) }
+        let hash = function.hash(lengths).prefix(8).map { String(format: "%02x", $0) }.joined()
+        #expect(
+            hash == [.sha256: "80e953e3b006c4ba", .sha384: "3e67e819ed3728f5", .sha512: "31c336adab577370"][function]
+        )
+    }
+
+    // MARK: - Messages
+
+    @Test("The printed command adds the missing URLs, and check is satisfied")
+    func command() async throws {
+        let server = try LoopbackServer { _ in
+            LoopbackServer.Response(headers: ["Content-Type": "text/css"], body: Data("a { }\n".utf8))
+        }
+        let folder = try TemporaryFolder()
+        let names = ["a.css", "b's.css?x=1&y=2", "(c).css", "$d.css", "e%20f.css"]
+        let page = names.map { "<link rel=stylesheet href=\"\($0.replacingOccurrences(of: "&", with: "&amp;"))\">\n" }
+        try folder.write("<!doctype html>\n" + page.joined(), to: "index.html")
+        try folder.write("{ \"\(server.url.absoluteString)/\": \"index.html\" }", to: "manifest.json")
+        let before = await Tool.run(["check"], in: folder.url)
+        let line = try #require(before.output.firstMatch(of: /add them with: substitute (add .*)/)?.1)
+        let words = try await Program.run("/bin/sh", ["-c", "printf '%s\\n' \(line)"]).output.split(separator: "\n")
+        #expect(words.count == 1 + names.count)
+        let added = await Tool.run(words.map(String.init), in: folder.url)
+        #expect(added.status == 0, "\(added.output)\(added.errors)")
+        let after = await Tool.run(["check"], in: folder.url)
+        #expect(after.output.hasSuffix("no errors, no warnings\n"), "\(after.output)")
+    }
+}
+#endif
