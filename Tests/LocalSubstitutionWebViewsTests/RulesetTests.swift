@@ -94,6 +94,7 @@ struct RulesetTests {
                 #""https://h/": "f/", "https://h/a.css": { "file": "a.css", "when": 404 }, "https://h/x(1),y.png": "c.json""#,
                 [
                     "|https://h/%5B1%5D.png| → f/[1].png", "|https://h/%C3%BC.css| → f/ü.css",
+                    "|https://h/u%CC%88.css| → f/ü.css",
                     "|https://h/[1].png| → f/[1].png",
                     "|https://h/a%402x.png| → f/a@2x.png", "|https://h/a@2x.png| → f/a@2x.png",
                     "|https://h/b.svg| → f/b.svg", "|https://h/deep/a.css| → f/deep/a.css",
@@ -230,6 +231,13 @@ struct RulesetTests {
                 }
             }
         }
+    }
+
+    @Test("A file's name outside ASCII has rules for NFC and NFD", arguments: ["%C3%BC.css", "u%CC%88.css"])
+    func composition(name: String) throws {
+        let ruleset = try ruleset(#"{ "https://h/f/": "f/" }"#)
+        let rules = try ruleset.rules.filter { try RuleMatcher($0.filter).matches("https://h/f/\(name)") }
+        #expect(rules.map { ruleset.substitutions[$0.substitution].file } == ["f/ü.css"])
     }
 
     @Test(

@@ -32,7 +32,8 @@ package struct MatchOrder: Sendable {
     /// The indices of candidates that a request may also spell with percent-encoding, in order of precedence.
     ///
     /// These candidates are files of folder entries. Below the folder's URL, the file's path holds a character that
-    /// pages often percent-encode: `sub-delims` of RFC 3986, ":" or "@". A file has several candidates if the manifest
+    /// pages often percent-encode: `sub-delims` of RFC 3986, ":" or "@". Or it holds a character outside ASCII, which
+    /// pages encode in NFC or, if their text comes from a Mac, in NFD. A file has several candidates if the manifest
     /// has several keys for the folder's URL, with and without a scheme.
     private let decoded: [FolderFile: [Int]]
     /// The depths of the folders in `decoded`, deepest first, for each decoded URL of a file.
@@ -125,7 +126,7 @@ package struct MatchOrder: Sendable {
             if let length = substitutions[candidate.substitution].folderLength {
                 // `length` is the length of the folder's path; add the length of scheme and authority.
                 let folder = identity.base.utf8.count - identity.path.utf8.count + length
-                if identity.base.utf8.dropFirst(folder).contains(where: \.isOftenEncoded) {
+                if Self.hasOtherSpellings(identity.base.utf8.dropFirst(folder)) {
                     decoded[FolderFile(identity.base, folder: folder), default: []].append(index)
                     let depth = identity.base.utf8.prefix(folder).count { $0 == UInt8(ascii: "/") }
                     let depths = folderDepths[identity.decodedBase, default: []]
@@ -162,11 +163,21 @@ package struct MatchOrder: Sendable {
         (self.decoded, self.folderDepths) = (decoded, folderDepths)
     }
 
+    /// Returns true if a path holds a character that pages spell in several ways (see `decoded`).
+    private static func hasOtherSpellings(_ path: Substring.UTF8View.SubSequence) -> Bool {
+        path.contains(where: \.isOftenEncoded)
+            || zip(path, path.dropFirst()).contains { byte, next in
+                // An escape of a byte outside ASCII.
+                byte == UInt8(ascii: "%") && next >= UInt8(ascii: "8")
+            }
+    }
+
     /// Returns the index of the candidate that answers a request; nil if none does.
     ///
     /// First, the URL is looked up as it is spelled. If nothing matches and there is a `%` before the query, the files
     /// of folder entries are tried: the path below the folder's URL is decoded, and the deepest folder with a
-    /// match wins. Only characters that pages often percent-encode are decoded (see `decoded`).
+    /// match wins. Only characters that pages often percent-encode are decoded, and only characters outside ASCII are
+    /// composed (see `decoded`).
     ///
     /// Cost: one lookup. If any entry ignores parameters, there is a second lookup, and one more for each rule of the
     /// URL. If the URL is decoded, there is one more lookup, and one for each depth that the folder may have.

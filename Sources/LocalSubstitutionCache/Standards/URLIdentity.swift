@@ -91,7 +91,7 @@ package struct URLIdentity: Hashable, Sendable {
         return base[(authority.firstIndex(of: UInt8(ascii: "/")) ?? base.endIndex)...]
     }
 
-    /// The base after decoding the characters that need no percent-encoding in a path.
+    /// The base after decoding the characters that need no percent-encoding in a path, with other escapes in NFC.
     ///
     /// URLs with different decoded bases are different. URLs with the same decoded base may differ in their
     /// percent-encoding. They count as the same only if all these differences are in the path below the URL of a folder
@@ -107,13 +107,20 @@ package struct URLIdentity: Hashable, Sendable {
         while index < bytes.count {
             let digits = bytes[(index + 1)...].prefix(2)
             let value = bytes[index] == UInt8(ascii: "%") ? digits.reduce(0) { $0 << 4 | $1.hexValue } : 0
-            if value.isOftenEncoded {
+            // The escapes of other characters are decoded for `composed`, and then encoded again.
+            if value.isOftenEncoded || value >= 0x80 {
                 result.append(value)
                 index += 3
             } else {
                 result.append(bytes[index])
                 index += 1
             }
+        }
+        if !result.contains(where: { $0 >= 0x80 }) { return String(decoding: result, as: UTF8.self) }
+        let characters = String(bytes: result, encoding: .utf8).map { Array($0.composed.utf8) } ?? result
+        result.removeAll()
+        for byte in characters {
+            if byte < 0x80 { result.append(byte) } else { appendEncoded(byte, to: &result) }
         }
         return String(decoding: result, as: UTF8.self)
     }

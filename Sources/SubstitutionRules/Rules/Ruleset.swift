@@ -274,9 +274,10 @@ private enum Spelling {
     /// These are the normal form and the manifest's spelling. Each of the two is also returned with `[`, `]` and `|`
     /// unescaped, as browsers leave them.
     ///
-    /// For a file in a folder, there are two more spellings, because requests may percent-encode the path below the
-    /// folder's URL. In one of them, the path is escaped as by `encodeURIComponent`. In the other, `!'()*` are
-    /// escaped, too. `folderLength` is the length in bytes of the path of the folder's URL.
+    /// For a file in a folder, there are more spellings, because requests may percent-encode the path below the
+    /// folder's URL. In one of them, the path is escaped as by `encodeURIComponent`. In another, `!'()*` are escaped,
+    /// too. A name outside ASCII is also spelled in NFD. `folderLength` is the length in bytes of the path of the
+    /// folder's URL.
     static func bases(of identity: URLIdentity, _ written: String, inFolder folderLength: Int?) -> [String] {
         let base = identity.base
         var spellings = [base, raw(base, "[]|"), written, raw(written, "[]|")]
@@ -294,8 +295,21 @@ private enum Spelling {
                 }
                 spellings.append(folder + String(decoding: encoded, as: UTF8.self))
             }
+            spellings.append(folder + decomposed(String(decoding: base.utf8.dropFirst(start), as: UTF8.self)))
         }
         return unique(spellings)
+    }
+
+    /// Returns a path with its characters in NFD, as in the names of files that come from a Mac.
+    private static func decomposed(_ path: String) -> String {
+        guard let text = path.removingPercentEncoding?.decomposedStringWithCanonicalMapping,
+            text.utf8.contains(where: { $0 >= 0x80 })
+        else { return path }
+        var result: [UInt8] = []
+        for byte in text.utf8 {
+            if byte.isPathCharacter { result.append(byte) } else { URLIdentity.appendEncoded(byte, to: &result) }
+        }
+        return String(decoding: result, as: UTF8.self)
     }
 
     /// Returns the spellings of a query.

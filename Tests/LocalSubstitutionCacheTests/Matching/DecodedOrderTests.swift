@@ -50,8 +50,17 @@ struct DecodedOrderTests {
     }
 
     /// Percent-encodes a random selection of the text's `isOftenEncoded` characters.
+    ///
+    /// Characters outside ASCII are percent-encoded in NFC or in NFD.
     private static func spelled(_ text: String, _ numbers: inout Numbers) -> String {
         text.map { character in
+            if !character.isASCII {
+                let text = String(character)
+                let form =
+                    Bool.random(using: &numbers)
+                    ? text.precomposedStringWithCanonicalMapping : text.decomposedStringWithCanonicalMapping
+                return form.utf8.map { String(format: "%%%02X", $0) }.joined()
+            }
             guard let byte = character.asciiValue, byte.isOftenEncoded, Bool.random(using: &numbers) else {
                 return String(character)
             }
@@ -64,10 +73,10 @@ struct DecodedOrderTests {
     @Test("Matching in random tables finds the same candidate as a scan of all candidates", arguments: 0..<40)
     func random(seed: UInt64) throws {
         var numbers = Numbers(state: seed)
-        let names = ["x@y", "a!b", "plain", "index.html", "d!d/x@y", "d!d/e@e/a!b", "d@d/index.html"]
+        let names = ["x@y", "a!b", "plain", "index.html", "d!d/x@y", "d!d/e@e/a!b", "d@d/index.html", "é/ê!n"]
         for name in names { try folder.write(name, to: "f/\(name)") }
-        for name in ["x@y", "e@e/a!b", "index.html"] { try folder.write(name, to: "g/\(name)") }
-        let roots = ["", "s!s/", "s!s/d!d/", "s!s/d!d/e@e/", "s@s/", "d!d/"]
+        for name in ["x@y", "e@e/a!b", "index.html", "e\u{301}"] { try folder.write(name, to: "g/\(name)") }
+        let roots = ["", "s!s/", "s!s/d!d/", "s!s/d!d/e@e/", "s@s/", "d!d/", "é/", "é/é/"]
         let queries = ["false", "true", #"["v"]"#, #"["v", "w*"]"#]
         let schemes = ["https:", "http:", ""]
         var entries: [String: String] = [:]
@@ -101,6 +110,35 @@ struct DecodedOrderTests {
             let expected = Self.model(known, identity)
             #expect(order.first(matching: identity) == expected, "\(identity) in \(text)")
         }
+    }
+
+    @Test(
+        "A file's name outside ASCII is found in NFC and in NFD, whatever the disk has",
+        arguments: ["é.css", "e\u{301}.css", "か\u{3099}/각.css", "a!\u{F1}.css"],
+        ["NFC", "NFD"]
+    )
+    func composition(name: String, form: String) throws {
+        try folder.write("x", to: "f/\(name)")
+        let manifest = SubstitutionManifest(
+            Data(#"{ "https://h/é/": "f/", "https://h/é": "f/\#(name)" }"#.utf8),
+            name: "m"
+        )
+        let substitutions = try manifest.substitutions(in: folder.url)
+        let order = MatchOrder(substitutions)
+        func escaped(_ text: String) -> String {
+            let text =
+                form == "NFC" ? text.precomposedStringWithCanonicalMapping : text.decomposedStringWithCanonicalMapping
+            return text.utf8.map { $0 < 0x80 ? String(UnicodeScalar($0)) : String(format: "%%%02x", $0) }.joined()
+        }
+        let index = order.first(matching: try URLIdentity("https://h/%C3%A9/\(escaped(name))"))
+        #expect(index.map { substitutions[order.candidates[$0].substitution].file } == "f/\(name)")
+        // Explicit entries and the folder's own URL are compared as RFC 3986 defines.
+        #expect((order.first(matching: try URLIdentity("https://h/\(escaped("é"))")) != nil) == (form == "NFC"))
+        #expect(
+            (order.first(matching: try URLIdentity("https://h/\(escaped("é"))/\(escaped(name))")) != nil)
+                == (form == "NFC")
+        )
+        #expect(order.first(matching: try URLIdentity("https://h/%C3%A9/\(escaped(name))%CC%81")) == nil)
     }
 
     @Test("8,192 folders whose URLs are equal once decoded each answer under their own URL only")
