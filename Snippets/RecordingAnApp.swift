@@ -21,4 +21,11 @@ func text(of recording: Recording) -> String {
     return "\(summary.fromFiles) of \(summary.requests) requests were answered by the app.\n\n\(summary)"
 }
 // snippet.end
+
+// snippet.stop
+/// Writes the last requests and ends the recording; for example, call it when a test or a command ends.
+func end(_ recording: Recording) throws {
+    try recording.stop()
+}
+// snippet.end
 #endif

@@ -110,6 +110,26 @@ struct RecordingFileTests {
 
     // Only macOS and Linux can start processes.
     #if os(macOS) || os(Linux)
+    @Test("The last requests are written when the process exits, however early that is")
+    func exits() async throws {
+        let path = folder.url.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let folder = URL(fileURLWithPath: path)
+            for number in 0..<11 { try Data("a".utf8).write(to: folder.appendingPathComponent("\(number).txt")) }
+            let manifest = Data("{ \"https://example.com/\": \"./\" }".utf8)
+            let cache = try LocalSubstitutionCache(manifestData: manifest, folder: folder)
+            cache.install()
+            let recording = try cache.record(to: folder.appendingPathComponent("app.har"))
+            for number in 0..<11 {
+                let url = try #require(URL(string: "https://example.com/\(number).txt"))
+                _ = try await URLSession.shared.data(from: url)
+            }
+            guard recording.summary.requests == 11 else { exit(1) }
+            exit(0)
+        }
+        #expect(try count() == 11)
+    }
+
     @Test("The file is whole after the process was killed at any moment", arguments: 0..<100)
     func killed(number: Int) async throws {
         let (path, milliseconds) = (folder.url.path, UInt32.random(in: 0..<40))

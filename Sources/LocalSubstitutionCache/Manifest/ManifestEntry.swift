@@ -21,6 +21,11 @@ package struct ManifestEntry: Sendable {
     /// True if `file` names a folder: it ends in "/".
     package var namesFolder: Bool { file?.value.utf8.last == UInt8(ascii: "/") }
 
+    /// True if the entry has no field but `file`.
+    var isPlain: Bool {
+        type == nil && headers.isEmpty && query == .exact && conditions.isEmpty && until == nil
+    }
+
     init(key: Located<String>) {
         self.key = key
     }

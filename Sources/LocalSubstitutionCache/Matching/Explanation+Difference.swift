@@ -7,9 +7,9 @@ extension Explanation {
         case www
         /// The ports differ.
         case port
-        /// The hosts differ in a few letters.
+        /// The hosts differ in a typo.
         case host
-        /// The last path segments differ in a few letters, or in the marker of an image's resolution, such as `@2x`.
+        /// The last path segments differ in a typo.
         case fileName
         /// A character of the path is percent-encoded in one URL and literal in the other.
         case percentEncoding
@@ -17,9 +17,10 @@ extension Explanation {
         case letterCase
         /// One path ends in `/` and the other does not.
         case trailingSlash
-        /// The queries differ, but they match if the parameters with these names are ignored.
+        /// The queries differ, but they match if the parameters with these names are ignored; `*` means all.
         ///
-        /// The list is empty if the URLs match only without their queries.
+        /// The list is empty if a query was forgotten, or its parameters have another order. Ignoring parameters might
+        /// then let a wrong file answer.
         case query(ignoring: [String])
     }
 }

@@ -146,7 +146,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         let entry = neighbour.substitution
         let differences = neighbour.differences.map { difference in
             switch difference {
-            case .scheme: "the scheme (a key that begins with // is for both schemes)"
+            case .scheme: "the scheme"
             case .www: "\"www.\""
             case .port: "the port"
             case .host: "the host"
@@ -158,24 +158,28 @@ public struct Explanation: Sendable, CustomStringConvertible {
             }
         }
         return " The nearest is \(quoted(entry.url)) (\(visible(manifestName)):\(entry.line)), which differs in "
-            + differences.joined(separator: " and in ") + ". " + advice(neighbour)
+            + differences.joined(separator: " and in ") + "." + advice(neighbour)
     }
 
-    /// Returns a sentence with an entry to write into the manifest, so that a file answers the URL.
+    /// Returns a sentence with the change that lets the neighbour answer; empty if a wrong file might answer then.
     private func advice(_ neighbour: Neighbour) -> String {
-        let entry = neighbour.substitution
-        let file = quoted(entry.file)
-        if case .query(ignoring: let names)? = neighbour.differences.last {
-            let rule = names.isEmpty ? "true" : "[\(names.map { quoted($0) }.joined(separator: ", "))]"
-            let query =
-                entry.folderLength == nil
-                ? "{ \"file\": \(file), \"ignoreQuery\": \(rule) }" : "\"ignoreQuery\": \(rule)"
-            if neighbour.differences.count == 1 { return "To let it answer this URL too, write \(query)." }
+        let entry = neighbour.substitution.entry
+        guard neighbour.differences.count == 1 else { return "" }
+        switch neighbour.differences[0] {
+        case .scheme:
+            let key = entry.key.value
+            // Messages hide user names and passwords, so this message cannot show a key that seems to hold one.
+            guard let slashes = key.firstIndex(of: "/"), !UserInformation.isPresent(in: key) else { return "" }
+            return " To let it answer both schemes, write its URL as \(quoted(String(key[slashes...]), limit: .max))."
+        case .query(ignoring: let names) where !names.isEmpty:
+            let list = "[\(names.map { quoted($0) }.joined(separator: ", "))]"
+            let rule = "\"ignoreQuery\": \(names == ["*"] ? "true" : list)"
+            return " To let it answer this URL too, "
+                + (entry.isPlain
+                    ? "write { \"file\": \(quoted(entry.file?.value ?? "", limit: .max)), \(rule) }."
+                    : "write \(rule) in its entry.")
+        default: return ""
         }
-        let key = String(url.prefix { $0 != "#" })
-        // Messages hide user names and passwords, so this message cannot show an entry whose key is the URL.
-        if UserInformation.isPresent(in: key) { return "If the app really loads this URL, add it with \(file)." }
-        return "If the app really loads this URL, add \(quoted(key, limit: .max)): \(file)."
     }
 }
 

@@ -2,10 +2,14 @@
 ///
 /// Some details of URLs are often confused: scheme, `www.`, port, case, percent-encoding, a trailing slash, and the
 /// query. URLs that differ only in these details have the same key, so one lookup finds all of them. If the file name
-/// has a typo, the index looks for similar names in the same folder. If the host has a typo, the index looks for
-/// similar hosts among the URLs with the same path.
+/// has a typo, the index looks for such names in the same folder. If the host has a typo, the index looks for such
+/// hosts among the URLs with the same path.
+///
+/// A difference that is no mistake makes two URLs distinct: another number in a name, another short word, or a
+/// parameter that may select another content.
 struct NearestIndex: Sendable {
     private let order: MatchOrder
+    private let substitutions: [Substitution]
     /// The candidates, keyed by host and path without the details that are often confused (`URLParts.folded`).
     private var candidates: [String: [IndexedCandidate]] = [:]
     /// The candidates, keyed by the host and the path up to its last segment (`URLParts.foldedFolder`).
@@ -19,6 +23,7 @@ struct NearestIndex: Sendable {
     private struct IndexedCandidate {
         let index: Int
         let parts: URLParts
+        let name: Typo.Name
     }
 
     /// The maximum number of candidates for one key, and the maximum for one folder in `byFolder`.
@@ -28,7 +33,7 @@ struct NearestIndex: Sendable {
 
     /// Indexes all candidates in one pass.
     init(_ order: MatchOrder, _ substitutions: [Substitution]) {
-        self.order = order
+        (self.order, self.substitutions) = (order, substitutions)
         for (index, candidate) in order.candidates.enumerated() {
             if let length = substitutions[candidate.substitution].folderLength {
                 let identity = candidate.target.identity
@@ -36,7 +41,8 @@ struct NearestIndex: Sendable {
                 let folder = String(decoding: identity.base.utf8.prefix(end), as: UTF8.self)
                 if folders[folder] == nil { folders[folder] = index }
             }
-            let known = IndexedCandidate(index: index, parts: URLParts(candidate.target.identity))
+            let parts = URLParts(candidate.target.identity)
+            let known = IndexedCandidate(index: index, parts: parts, name: Typo.Name(parts.foldedName))
             Self.appendIfRoom(known, to: &candidates[known.parts.folded, default: []], limit: Self.limit)
             Self.appendIfRoom(known, to: &byFolder[known.parts.foldedFolder, default: []], limit: Self.folderLimit)
             Self.appendIfRoom(known, to: &byPath[known.parts.foldedPath, default: []], limit: Self.limit)
@@ -50,7 +56,7 @@ struct NearestIndex: Sendable {
     /// Returns the candidate whose URL differs from `identity` in the fewest ways, and the differences.
     ///
     /// A URL that differs only in details that are often confused is preferred. If there is no such URL, a URL with a
-    /// similar file name or host is considered. Nil if no URL is similar.
+    /// typo in its file name or host is considered. Nil if there is no such URL.
     func nearest(to identity: URLIdentity) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])?
     {
         let parts = URLParts(identity)
@@ -81,58 +87,85 @@ struct NearestIndex: Sendable {
         to parts: URLParts,
         among known: [IndexedCandidate]
     ) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])? {
-        var best: (known: IndexedCandidate, differences: [Explanation.Difference], matchesQuery: Bool)?
-        for known in known {
-            var differences = parts.differences(from: known.parts)
+        var best: (known: IndexedCandidate, differences: [Explanation.Difference], query: Explanation.Difference?)?
+        for candidate in known {
+            var differences = parts.differences(from: candidate.parts)
             // Below the URL of a folder entry, the request and the candidate's URL may percent-encode different
             // characters. If the entry also matches the path as the request spells it, the percent-encoding is not a
             // difference.
-            if differences.contains(.percentEncoding), let spelled = known.parts.identity(withPathOf: parts),
-                order.first(matching: spelled) == known.index
+            if differences.contains(.percentEncoding), let spelled = candidate.parts.identity(withPathOf: parts),
+                order.first(matching: spelled) == candidate.index
             {
                 differences.removeAll { $0 == .percentEncoding }
             }
-            let matches = order.candidates[known.index].rule.matches(parts.query, key: known.parts.query)
+            let rule = order.candidates[candidate.index].rule
+            let matches = rule.matches(parts.query, key: candidate.parts.query)
+            let query = matches ? nil : queryDifference(parts.query, candidate, among: known)
+            if !matches, query == nil { continue }
             if let best {
                 // Of two candidates with equally many differences, the one whose query differs is nearer.
                 let count = differences.count + (matches ? 0 : 1)
-                let least = best.differences.count + (best.matchesQuery ? 0 : 1)
+                let least = best.differences.count + (best.query == nil ? 0 : 1)
                 guard (count, differences.count) < (least, best.differences.count) else { continue }
             }
-            best = (known, differences, matches)
+            best = (candidate, differences, query)
         }
-        guard let (known, differences, matchesQuery) = best else { return nil }
-        let candidate = order.candidates[known.index]
-        if matchesQuery { return (candidate, differences) }
-        let names = URLParts.ignorable(in: parts.query, known.parts.query, candidate.rule)
-        return (candidate, differences + [.query(ignoring: names)])
+        return best.map { (order.candidates[$0.known.index], $0.differences + [$0.query].compactMap(\.self)) }
     }
 
-    /// Returns the candidate in the folder of `parts` that has the most similar file name.
+    /// Returns the difference between a query and that of a candidate; nil if it may select another content.
     ///
-    /// Nil if no file name is similar.
-    private func nearestFile(to parts: URLParts) -> IndexedCandidate? {
-        let known = byFolder[parts.foldedFolder, default: []]
-        let plain = Self.withoutResolution(parts.foldedName)
-        if let match = known.first(where: { Self.withoutResolution($0.parts.foldedName) == plain }) { return match }
-        guard let name = suggestion(for: parts.foldedName, among: known.map(\.parts.foldedName)) else { return nil }
-        return known.first { $0.parts.foldedName == name }
-    }
-
-    private func nearestHost(to parts: URLParts) -> IndexedCandidate? {
-        let known = byPath[parts.foldedPath, default: []]
-        guard let host = suggestion(for: String(parts.host), among: known.map { String($0.parts.host) }) else {
-            return nil
+    /// - Parameters:
+    ///   - query: The query of the request, which the candidate's rule does not match.
+    ///   - known: The candidate.
+    ///   - others: The candidates with nearly the same URL. If one of them has another query and another file, the
+    ///     query selects the file.
+    /// - Returns: The difference, with the names of the parameters that a rule can safely ignore.
+    private func queryDifference(
+        _ query: String?,
+        _ known: IndexedCandidate,
+        among others: [IndexedCandidate]
+    ) -> Explanation.Difference? {
+        let rule = order.candidates[known.index].rule
+        let substitution = substitution(of: known)
+        let queries = [query, known.parts.query].map { query in
+            Set((rule.remainder(of: query) ?? "").split(separator: "&"))
         }
-        return known.first { $0.parts.host == host }
+        let differing = queries[0].symmetricDifference(queries[1])
+        let type = substitution.mediaType
+        let isNamed = MediaType(fileName: known.parts.foldedName)?.isSame(as: type) == true
+        if !differing.isEmpty, let names = CacheBuster.names(of: differing, in: isNamed ? type : nil) {
+            let selects = others.contains { other in
+                other.parts.path == known.parts.path && other.parts.query != known.parts.query
+                    && self.substitution(of: other).file != substitution.file
+            }
+            if selects { return nil }
+            var known: Set<String> = []
+            if case .ignoring(let names) = rule { known.formUnion(names.sorted.map(\.description)) }
+            return .query(ignoring: names == ["*"] ? names : known.union(names).sorted())
+        }
+        // If only one of the two has a query, it may have been forgotten. But if the path does not name the type of a
+        // picture, script or stylesheet, the query selects it, and a "?" at its start lists several files.
+        let isForgotten = queries.contains([]) && !differing.contains { $0.hasPrefix("?") }
+        return differing.isEmpty || isForgotten && (isNamed || type.isPageOrData) ? .query(ignoring: []) : nil
     }
 
-    /// Returns `name` without the marker of an image's resolution: `logo.png` for `logo@2x.png`.
-    private static func withoutResolution(_ name: String) -> String {
-        guard let at = name.lastIndex(of: "@"), name[at...].dropFirst().first?.isNumber == true,
-            let end = name[at...].firstIndex(of: "x")
-        else { return name }
-        return String(name[..<at] + name[name.index(after: end)...])
+    private func substitution(of known: IndexedCandidate) -> Substitution {
+        substitutions[order.candidates[known.index].substitution]
+    }
+
+    /// Returns the first candidate in the folder of `parts` whose file name differs in a typo; nil if there is none.
+    private func nearestFile(to parts: URLParts) -> IndexedCandidate? {
+        let name = Typo.Name(parts.foldedName)
+        return byFolder[parts.foldedFolder, default: []].first { Typo.separates(name, $0.name) }
+    }
+
+    /// Returns the first candidate with the path of `parts` whose host differs in a typo; nil if there is none.
+    private func nearestHost(to parts: URLParts) -> IndexedCandidate? {
+        let host = Typo.Name(String(parts.host), isFile: false)
+        return byPath[parts.foldedPath, default: []].first {
+            Typo.separates(host, Typo.Name(String($0.parts.host), isFile: false))
+        }
     }
 
     private struct URLParts {
@@ -207,25 +240,13 @@ struct NearestIndex: Sendable {
         private static func withoutSlash(_ path: Substring) -> Substring {
             path.hasSuffix("/") ? path.dropLast() : path
         }
+    }
+}
 
-        /// Returns the names of the parameters to ignore so that two queries match.
-        ///
-        /// These are the parameters in which the queries differ, and the parameters that the rule ignores already.
-        /// Empty if the queries would not match even then.
-        static func ignorable(in first: String?, _ second: String?, _ rule: QueryRule) -> [String] {
-            func parameters(_ query: String?) -> Set<Substring> {
-                Set((rule.remainder(of: query) ?? "").split(separator: "&"))
-            }
-            let differing = parameters(first).symmetricDifference(parameters(second))
-            // A parameter that holds a digit and no "=" is probably a version. The next version will be a parameter
-            // with another name, so ignoring this name would not help for long.
-            guard differing.allSatisfy({ $0.contains("=") || !$0.contains(where: \.isNumber) }) else { return [] }
-            var names = Set(differing.map { parameter in String(parameter.prefix { $0 != "=" }) })
-            if case .ignoring(let known) = rule { names.formUnion(known.sorted.map(\.description)) }
-            // A list of more than 20 names is not useful advice.
-            guard names.count <= 20, !names.contains("") else { return [] }
-            let ignored = ParameterNames(names.compactMap { try? ParameterNames.Name($0) })
-            return QueryRule.ignoring(ignored).matches(first, key: second) ? names.sorted() : []
-        }
+extension MediaType {
+    /// True for pages and data, whose URLs often have no extension.
+    fileprivate var isPageOrData: Bool {
+        let essence = canonical.essence
+        return ["text/html", "text/plain"].contains(essence) || essence.hasSuffix("json") || essence.hasSuffix("xml")
     }
 }

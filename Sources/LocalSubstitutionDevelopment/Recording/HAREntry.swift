@@ -129,6 +129,9 @@ package struct HAREntry: Encodable, Sendable {
         (self.request, self.response, self.substitution) = (request, response, substitution)
     }
 
+    /// The name of the program in the recordings of an app.
+    package static let creator = "LocalSubstitutionDevelopment"
+
     /// The placeholder that replaces a secret in a URL.
     package static let mask = "masked"
 

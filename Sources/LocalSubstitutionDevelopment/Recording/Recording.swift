@@ -29,6 +29,7 @@ public final class Recording: Sendable {
         log = RecordingLog(cache, try RecordingFile(file), options)
         try log.save()
         cache.observer = log
+        RecordingsAtExit.add(log)
     }
 
     /// The summary of the requests so far.
@@ -38,7 +39,7 @@ public final class Recording: Sendable {
 
     /// Writes all new requests to the file now.
     ///
-    /// Without this call, they are written within a second.
+    /// Without this call, they are written within a second, and when the process exits.
     ///
     /// - Throws: An error whose description says why the file cannot be written; the previous file stays.
     public func save() throws { try log.save() }
@@ -48,6 +49,7 @@ public final class Recording: Sendable {
     /// - Throws: The same errors as ``save()``.
     public func stop() throws {
         if let cache, cache.observer === log { cache.observer = nil }
+        RecordingsAtExit.remove(log)
         try log.save()
     }
 }
@@ -67,7 +69,8 @@ extension LocalSubstitutionCache {
     /// cannot see.
     ///
     /// At most once a second, the file is written under a temporary name and renamed. So a reader finds a complete
-    /// version at any moment. If the app is killed, the requests of the last two seconds are lost. An existing file is
+    /// version at any moment. The last requests are written when the process exits. If it is killed, the requests of
+    /// the last two seconds are lost, unless `Recording.save()` or `Recording.stop()` was called. An existing file is
     /// replaced.
     ///
     /// Only the file's owner can read it, and on Apple platforms the file is excluded from backups. The recording

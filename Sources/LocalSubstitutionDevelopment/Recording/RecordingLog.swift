@@ -132,6 +132,16 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// Processes the steps, and writes the file now if there is anything new.
     func save() throws { try queue.sync { try processAndWrite() } }
 
+    /// Writes all new requests to the file before the process ends, unless the queue is busy for two seconds.
+    func saveBeforeExit() {
+        let isDone = DispatchSemaphore(value: 0)
+        queue.async { [self] in
+            try? processAndWrite()
+            isDone.signal()
+        }
+        _ = isDone.wait(timeout: .now() + 2)
+    }
+
     /// The summary of all requests so far.
     var summary: RecordingSummary {
         queue.sync {
@@ -152,7 +162,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         if let sentence = runningSummary.sentenceOnDroppedEvents { losses.append(sentence) }
         let comment = losses.isEmpty ? nil : losses.joined(separator: " ")
         let beginning = HAREntry.beginning(
-            creator: "LocalSubstitutionDevelopment",
+            creator: HAREntry.creator,
             version: libraryVersion,
             comment: comment
         )

@@ -55,6 +55,8 @@ struct HARFile {
 
     /// The exchanges, in the order of the recording.
     let exchanges: [Exchange]
+    /// True if an app recorded its own requests with this library.
+    private let isOfApp: Bool
 
     /// Reads a recording, one exchange after the other; bodies stay in `data` and are not decoded.
     ///
@@ -89,6 +91,20 @@ struct HARFile {
             exchanges.append(exchange)
         }
         self.exchanges = exchanges
+        isOfApp = (log["creator"] as? [String: Any])?["name"] as? String == HAREntry.creator
+    }
+
+    /// Checks that the recording says anything.
+    ///
+    /// - Throws: ``ToolError`` if there are no entries. A file is then neither used nor unused.
+    func checkForEntries(_ name: String) throws(ToolError) {
+        guard exchanges.isEmpty else { return }
+        throw ToolError(
+            "the recording \(quoted(name)) has no entries: "
+                + (isOfApp
+                    ? "the app made no request, or it was killed before they were written; call stop() before it ends"
+                    : "start recording before the page is loaded, and export all as HAR with content")
+        )
     }
 
     private static func error(_ data: Data, _ name: String) -> ToolError {

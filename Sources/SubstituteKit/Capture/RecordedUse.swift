@@ -50,6 +50,7 @@ struct RecordedUse {
     /// - Throws: ``ToolError`` if the file cannot be read, or is not a recording.
     init(named name: String, of check: ManifestCheck, _ manifest: ManifestFile, _ console: Console) throws {
         let recording = try HARFile(console.folder.contents(of: name), name: name)
+        try recording.checkForEntries(name)
         try self.init(recording, of: check.substitutions, in: .of(manifest))
     }
 

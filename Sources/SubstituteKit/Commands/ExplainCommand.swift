@@ -19,8 +19,9 @@ struct ExplainCommand {
         discussion: """
             Prints the entry and the file that answer a URL, with the status and headers of the response; or the
             reason why the URL is left to the network, with the nearest entry. FILE is a list of URLs, one per line,
-            or a recording of a page (HAR); - reads either from standard input. For several URLs, the last line says
-            how many of them files answer.
+            or a recording of a page (HAR); - reads either from standard input. For a recording, and for more than five
+            URLs, the URLs that no file answers come first, with the commands that add them, then one line for each
+            file; --json has the details. For several URLs, the last line says how many of them files answer.
 
             For a recording by the app (cache.record(to:)), the command lists the URLs that the network answered:
             first those that files could answer, with the commands that add them, then those that files cannot answer.
@@ -62,6 +63,7 @@ struct ExplainCommand {
     private let path: String
     private let method: String
     private let headers: [(name: String, value: String)]
+    private let explainer: MissExplainer
     private let console: Console
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
@@ -86,36 +88,28 @@ struct ExplainCommand {
             path: file.name,
             method: arguments.values(method).last ?? "GET",
             headers: headers,
+            explainer: MissExplainer(file, console.tool),
             console: console
         )
-        var (answered, count, size, isAboutURLs) = (0, 0, 0, false)
+        var questions: [ExplainOperands.Question] = []
+        var missCount = 0
         for source in operands.sources {
             switch try source.subject(console) {
             case .traffic(let traffic, let name):
-                let report = TrafficReport(traffic, name, table, MissExplainer(file, console.tool), console)
+                let report = TrafficReport(traffic, name, table, explain.explainer, console)
                 if arguments.has(json) { try report.printJSON() } else { report.printText() }
-                count += report.missCount
-            case .questions(let questions):
-                for question in questions {
-                    let answer = explain.answer(question)
-                    count += 1
-                    if answer.response != nil {
-                        answered += 1
-                        size += answer.explanation?.substitution?.size ?? 0
-                    }
-                    if arguments.has(json) {
-                        try explain.printJSON(answer)
-                    } else {
-                        explain.printText(answer)
-                    }
-                }
-                isAboutURLs = true
+                missCount += report.missCount
+            case .questions(let more): questions += more
             }
         }
-        if isAboutURLs, count > 1, !arguments.has(json) {
-            console.print("\(answered) of \(counted(count, "URL")) would come from the bundle, \(ByteCount(size))")
+        let answers = explain.answers(to: questions)
+        missCount += answers.count { $0.response == nil }
+        if arguments.has(json) {
+            for answer in answers { try explain.printJSON(answer) }
+        } else {
+            explain.printText(answers)
         }
-        return arguments.has(require) && answered < count ? 1 : 0
+        return arguments.has(require) && missCount > 0 ? 1 : 0
     }
 
     // MARK: - Answers
@@ -134,21 +128,48 @@ struct ExplainCommand {
         let browserURL: String?
         /// The answer in words.
         let sentence: String
+        /// The method of a recorded request; nil for a URL that was not recorded.
+        let method: String?
+        /// The command line that adds the URL; nil if no command can.
+        let command: String?
+
+        var isRecorded: Bool { method != nil }
+
+        /// The answer in words without the URL, for a list of URLs with the same answer.
+        var reason: String {
+            let subjects = [visible(explanation?.url ?? ""), quoted(text)].map { $0 + " is " }
+            guard let subject = subjects.first(where: sentence.hasPrefix) else { return sentence }
+            let rest = sentence.dropFirst(subject.count)
+            return rest.prefix(1).uppercased() + rest.dropFirst()
+        }
     }
 
-    private func answer(_ question: ExplainOperands.Question) -> ExplainedRequest {
-        // A recording has the URL that a browser has sent, and a list has the text that an app would parse.
-        let url = question.method == nil ? URL(string: question.url) : URL(ofBrowser: question.url)
-        let (explanation, response) = url.map { explain($0, question) } ?? (nil, nil)
+    private func answers(to questions: [ExplainOperands.Question]) -> [ExplainedRequest] {
+        // If another of the URLs gets a neighbour's file, the neighbour's URL is not this one with a mistake.
+        let urls = questions.count < 2 ? [] : questions.compactMap { explain($0)?.substitution?.url }
+        let used = Set(urls)
+        return questions.map { answer($0, besides: used) }
+    }
+
+    private func answer(_ question: ExplainOperands.Question, besides used: Set<String>) -> ExplainedRequest {
+        var explanation = explain(question)
+        explanation?.removeNeighbour(amongst: used)
+        let obstacle =
+            question.method == nil
+            ? MissExplainer.obstacle(to: question.url, method: method, status: 200) : question.obstacle
+        var command = explanation.flatMap(explainer.command)
         var sentence =
             explanation?.description ?? WrongURL.problem(of: question.url)
             ?? "\(quoted(question.url)) is not a URL; an app gets nil from URL(string:)."
+        if command != nil, let obstacle { (command, sentence) = (nil, "\(sentence) \(obstacle)") }
         var browserURL: String?
         let browser = BrowserURL(question.url)
         switch browser {
-        case .url(let text) where text != url.map(BrowserURL.normalForm):
-            let (explanation, _) = URL(string: text).map { explain($0, question) } ?? (nil, nil)
-            sentence += " A browser asks for \(visible(text)) instead, which \(Self.clause(explanation))."
+        case .url(let text) where text != explanation.flatMap({ URL(string: $0.url) }).map(BrowserURL.normalForm):
+            let other = URL(string: text).map { explain($0, question) }
+            sentence += " A browser asks for \(visible(text)) instead, which \(Self.clause(other))."
+            // Servers and pages mean the URL that a browser derives.
+            command = obstacle == nil ? other.flatMap(explainer.command) : nil
             browserURL = text
         case .invalid where explanation?.substitution != nil: sentence += " A browser does not accept it as a URL."
         default: break
@@ -156,25 +177,39 @@ struct ExplainCommand {
         return ExplainedRequest(
             text: question.url,
             explanation: explanation,
-            response: response,
+            response: explanation.flatMap { response($0, question.method) },
             browserURL: browserURL,
-            sentence: sentence
+            sentence: sentence,
+            method: question.method,
+            command: command
         )
     }
 
-    /// Returns the explanation, and the response if a file answers.
-    private func explain(
-        _ url: URL,
-        _ question: ExplainOperands.Question
-    ) -> (Explanation?, response: HTTPURLResponse?) {
+    /// Returns the explanation of a request; nil if Foundation cannot create its URL.
+    private func explain(_ question: ExplainOperands.Question) -> Explanation? {
+        // A recording has the URL that a browser has sent, and a list has the text that an app would parse.
+        let url = question.method == nil ? URL(string: question.url) : URL(ofBrowser: question.url)
+        return url.map { explain($0, question) }
+    }
+
+    private func explain(_ url: URL, _ question: ExplainOperands.Question) -> Explanation {
+        table.explain(request(url, question.method ?? method), Advice())
+    }
+
+    private func request(_ url: URL, _ method: String) -> URLRequest {
         var request = URLRequest(url: url)
-        request.httpMethod = question.method ?? method
+        request.httpMethod = method
         for header in headers { request.setValue(header.value, forHTTPHeaderField: header.name) }
-        let explanation = table.explain(request, Advice())
+        return request
+    }
+
+    /// Returns the response of the file; nil if no file answers.
+    private func response(_ explanation: Explanation, _ method: String?) -> HTTPURLResponse? {
         switch explanation.answer {
         case .cacheAndProtocol, .protocolOnly:
-            return (explanation, table.answer(to: request)?.response as? HTTPURLResponse)
-        case .networkUnless, .network: return (explanation, nil)
+            let url = URL(string: explanation.url)
+            return url.flatMap { table.answer(to: request($0, method ?? self.method)) }?.response as? HTTPURLResponse
+        case .networkUnless, .network: return nil
         }
     }
 
@@ -190,8 +225,24 @@ struct ExplainCommand {
 
     // MARK: - Output
 
-    private func printText(_ answer: ExplainedRequest) {
+    /// The largest number of URLs for which everything is printed.
+    private static let mostWithDetails = 5
+
+    private func printText(_ answers: [ExplainedRequest]) {
+        if answers.count > Self.mostWithDetails || answers.contains(where: \.isRecorded) {
+            printSummary(answers)
+        } else {
+            answers.forEach(printDetails)
+        }
+        guard answers.count > 1 || answers.contains(where: \.isRecorded) else { return }
+        let answered = answers.filter { $0.response != nil }
+        let size = ByteCount(answered.reduce(0) { $0 + ($1.explanation?.substitution?.size ?? 0) })
+        console.print("\(answered.count) of \(counted(answers.count, "URL")) would come from the bundle, \(size)")
+    }
+
+    private func printDetails(_ answer: ExplainedRequest) {
         console.print(answer.sentence)
+        if let command = answer.command { console.print("  Add it with: \(command)") }
         if let entry = answer.explanation?.substitution {
             console.print("  entry  \(visible(path)):\(entry.line): \(quoted(entry.url))")
             console.print("  file   \(visible(entry.file)), \(ByteCount(entry.size))")
@@ -203,6 +254,33 @@ struct ExplainCommand {
         console.print("")
     }
 
+    /// Prints the misses, grouped by their reasons, and then one line for each URL that a file answers.
+    private func printSummary(_ answers: [ExplainedRequest]) {
+        var reasons: [String] = []
+        var lines: [String: [String]] = [:]
+        // Begin with the misses that a command can change.
+        let misses = answers.filter { $0.response == nil }
+        for miss in misses.filter({ $0.command != nil }) + misses.filter({ $0.command == nil }) {
+            let method = miss.method ?? "GET"
+            let request = (method == "GET" ? "" : visible(method) + " ") + visible(miss.text)
+            if lines[miss.reason] == nil { reasons.append(miss.reason) }
+            lines[miss.reason, default: []].append(miss.command ?? request)
+        }
+        for reason in reasons {
+            console.print(reason)
+            for line in lines[reason] ?? [] { console.print("  \(line)") }
+            console.print("")
+        }
+        let hits = answers.filter { $0.response != nil }
+        for hit in hits {
+            let file = visible(hit.explanation?.substitution?.file ?? "")
+            var limit = ""
+            if case .protocolOnly = hit.explanation?.answer { limit = ", only in sessions with substitutions" }
+            console.print("\(visible(hit.text)) → \(file)\(limit)")
+        }
+        if !hits.isEmpty { console.print("") }
+    }
+
     private func printJSON(_ answer: ExplainedRequest) throws {
         struct OutputLine: Encodable {
             let url: String
@@ -212,6 +290,7 @@ struct ExplainCommand {
             let headers: [String: String]?
             let reason: String
             let browserURL: String?
+            let command: String?
         }
         let fields = answer.response.map { Dictionary(Self.fields($0), uniquingKeysWith: { $1 }) }
         let line = OutputLine(
@@ -221,7 +300,8 @@ struct ExplainCommand {
             status: answer.response?.statusCode,
             headers: fields?.mapValues { visible($0) },
             reason: answer.sentence,
-            browserURL: answer.browserURL.map { visible($0) }
+            browserURL: answer.browserURL.map { visible($0) },
+            command: answer.command
         )
         console.print(try JSONLine.encode(line))
     }

@@ -5,10 +5,12 @@ import SubstituteCheckKit
 /// The operands of `explain`: optionally a manifest, then URLs, and files that contain URLs.
 struct ExplainOperands {
     /// A request to explain.
-    struct Question: Hashable {
+    struct Question {
         let url: String
-        /// The method; nil for the method from the command line.
+        /// The method of a recorded request; nil for the method from the command line.
         var method: String?
+        /// The reason why no command can add a recorded URL, as a sentence; nil if the response is a whole file.
+        var obstacle: String?
     }
 
     /// An operand that contains URLs.
@@ -126,15 +128,27 @@ extension ExplainOperands.Source {
 
     private static func subject(_ data: Data, _ name: String) throws -> Subject {
         let recording = try HARFile(data, name: name)
+        try recording.checkForEntries(name)
         if let traffic = RecordedTraffic(recording) { return .traffic(traffic, name: name) }
         return .questions(questions(in: recording))
     }
 
     private static func questions(in recording: HARFile) -> [ExplainOperands.Question] {
-        var seen: Set<ExplainOperands.Question> = []
         // A URL whose scheme is neither http nor https (such as data:, blob: or about:) is not requested from a server.
-        return recording.exchanges.filter { $0.url.lowercased().hasPrefix("http") }
-            .map { ExplainOperands.Question(url: $0.url, method: $0.method) }.filter { seen.insert($0).inserted }
+        let exchanges = recording.exchanges.filter { $0.url.lowercased().hasPrefix("http") }
+        var places: [[String]: Int] = [:]
+        var questions: [ExplainOperands.Question] = []
+        for exchange in exchanges {
+            let obstacle = exchange.obstacle
+            let place = places[[exchange.method, exchange.url], default: questions.count]
+            if place == questions.count {
+                places[[exchange.method, exchange.url]] = place
+                questions.append(.init(url: exchange.url, method: exchange.method, obstacle: obstacle))
+            } else if obstacle == nil {
+                questions[place].obstacle = nil
+            }
+        }
+        return questions
     }
 
     private static func list(_ data: Data) -> [ExplainOperands.Question] {
@@ -173,5 +187,14 @@ extension ExplainOperands.Source {
     /// In a manifest, `//host/path` maps both the https URL and the http URL.
     private static func questions(about url: String) -> [ExplainOperands.Question] {
         (url.hasPrefix("//") ? ["https:\(url)", "http:\(url)"] : [url]).map { ExplainOperands.Question(url: $0) }
+    }
+}
+
+extension HARFile.Exchange {
+    /// The reason why no command can add the URL, as a sentence; nil if the response is a whole file.
+    fileprivate var obstacle: String? {
+        if isAuthorized || isPersonal { return "It may be for one person." }
+        // The browser had the file of a 304 already.
+        return MissExplainer.obstacle(to: url, method: method, status: status == 304 ? 200 : status > 0 ? status : nil)
     }
 }

@@ -52,20 +52,27 @@ struct MissExplainer: Sendable {
         var request = URLRequest(url: target)
         request.httpMethod = method
         var explanation = table.explain(request, Advice())
-        if let url = explanation.nearest?.substitution.url, used.contains(url) { explanation.nearest = nil }
+        explanation.removeNeighbour(amongst: used)
         let command = command(after: explanation)
-        let obstacle =
-            switch status {
-            case _ where command == nil: ""
-            case 200, 206: ""
-            case nil: " No server answered."
-            case let status?: " Its server answered \(status), so there is no file to add."
-            }
-        return Miss(
-            url: url,
-            reason: explanation.description + obstacle,
-            command: obstacle.isEmpty ? command : nil
-        )
+        if command != nil, let obstacle = Self.obstacle(to: url, method: method, status: status) {
+            return Miss(url: url, reason: "\(explanation) \(obstacle)")
+        }
+        return Miss(url: url, reason: explanation.description, command: command)
+    }
+
+    /// Returns the reason why no command can add the URL of a request, as a sentence; nil if one can.
+    ///
+    /// The status is that of the server's response, and nil if no server answered.
+    static func obstacle(to url: String, method: String, status: Int?) -> String? {
+        // A key with one of these would be read as a mistake.
+        if url.prefix(while: { $0 != "?" }).contains("*") { return "A \"*\" stands only for itself in a manifest." }
+        if url.hasSuffix("?") { return "Leave out the \"?\", which nothing follows." }
+        if !["GET", "HEAD"].contains(method) { return "Files answer only GET and HEAD, not \(visible(method))." }
+        switch status {
+        case 200, 206: return nil
+        case nil: return "No server answered."
+        case let status?: return "Its server answered \(status), so there is no file to add."
+        }
     }
 
     /// Explains why no file answered a load.
@@ -80,10 +87,24 @@ struct MissExplainer: Sendable {
 
     /// Returns the command line that adds an explained URL; nil if an entry is not all that is missing.
     func command(after explanation: Explanation) -> String? {
-        // If a folder entry has this URL, another entry must not have it.
+        // If a folder entry has this URL, another entry must not have it. A line with a password must not be printed.
         guard case .network(because: .noEntry) = explanation.answer, explanation.folder?.missing != "",
-            let key = try? URLPattern(requested: explanation.url)
+            let key = try? URLPattern(requested: explanation.url), !UserInformation.isPresent(in: key.spelling)
         else { return nil }
         return command(adding: key)
+    }
+}
+
+extension Explanation {
+    /// Removes the neighbour if it is another resource: a request for it was answered, too.
+    mutating func removeNeighbour(amongst used: Set<String>) {
+        guard let neighbour = nearest, used.contains(neighbour.substitution.url) else { return }
+        let isOther = neighbour.differences.contains { difference in
+            switch difference {
+            case .host, .fileName, .letterCase, .query: true
+            case .scheme, .www, .port, .percentEncoding, .trailingSlash: false
+            }
+        }
+        if isOther { nearest = nil }
     }
 }

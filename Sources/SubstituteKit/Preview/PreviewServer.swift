@@ -100,7 +100,7 @@ final class PreviewServer: @unchecked Sendable {
     /// Returns the app's use of the manifest; nil if there is no readable recording, or if the manifest has errors.
     private func recordedUse(of check: ManifestCheck) -> RecordedUse? {
         guard let recording, check.errors.isEmpty, let data = try? Data(contentsOf: recording),
-            let file = try? HARFile(data, name: recording.lastPathComponent),
+            let file = try? HARFile(data, name: recording.lastPathComponent), !file.exchanges.isEmpty,
             let table = try? SubstitutionTable.of(manifest)
         else { return nil }
         return RecordedUse(file, of: check.substitutions, in: table)

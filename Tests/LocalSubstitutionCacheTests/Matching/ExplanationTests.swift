@@ -14,11 +14,11 @@ struct ExplanationTests {
     static let manifest = """
         {
           "https://example.com/site.css": "a.css",
-          "https://example.com/config?lang=en": "a.css",
+          "https://example.com/config?lang=en": "a.json",
           "https://example.com/news": { "file": "a.css", "when": ["offline", 503] },
           "//www.example.org/Dir/page": "a.css",
           "https://example.com/old": { "file": "a.css", "until": "2020-01-01" },
-          "https://example.com/list": { "file": "a.css", "ignoreQuery": ["w", "u*"] },
+          "https://example.com/list.css": { "file": "a.css", "ignoreQuery": ["w", "u*"] },
           "https://example.com/logo.png": "a.css",
           "https://example.com/hero@2x.png": "a.css",
           "https://example.com/icons/": "icons/"
@@ -90,14 +90,12 @@ struct ExplanationTests {
         Row(
             url: "https://example.com/config?",
             sentence: "https://example.com/config? \(noEntry) The nearest is "
-                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. To let "
-                + "it answer this URL too, write { \"file\": \"a.css\", \"ignoreQuery\": true }."
+                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query."
         ),
         Row(
             url: "https://example.com/config?lang=en&lang=en",
             sentence: "https://example.com/config?lang=en&lang=en \(noEntry) The nearest is "
-                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. To let "
-                + "it answer this URL too, write { \"file\": \"a.css\", \"ignoreQuery\": true }."
+                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query."
         ),
         Row(
             url: "https://other.example/",
@@ -117,10 +115,10 @@ struct ExplanationTests {
                 + "expired: its last day was 2020-01-01."
         ),
         Row(
-            url: "https://example.com/list?w=1&v=2",
-            sentence: "https://example.com/list?w=1&v=2 \(noEntry) The nearest is \"https://example.com/list\" "
-                + "(manifest.json:7), which differs in the query. To let it answer this URL too, write { \"file\": "
-                + "\"a.css\", \"ignoreQuery\": [\"u*\", \"v\", \"w\"] }."
+            url: "https://example.com/list.css?w=1&v=2",
+            sentence: "https://example.com/list.css?w=1&v=2 \(noEntry) The nearest is "
+                + "\"https://example.com/list.css\" (manifest.json:7), which differs in the query. To let it answer "
+                + "this URL too, write \"ignoreQuery\": [\"u*\", \"v\", \"w\"] in its entry."
         ),
         Row(
             url: "https://example.com:99999/",
@@ -132,14 +130,14 @@ struct ExplanationTests {
         Row(
             url: "http://example.com/site.css",
             sentence: "http://example.com/site.css \(noEntry) The nearest is \"https://example.com/site.css\" "
-                + "(manifest.json:2), which differs in the scheme (a key that begins with // is for both schemes). If "
-                + "the app really loads this URL, add \"http://example.com/site.css\": \"a.css\"."
+                + "(manifest.json:2), which differs in the scheme. To let it answer both schemes, write its URL as "
+                + "\"//example.com/site.css\"."
         ),
         Row(
-            url: "https://example.com/site.css?v=2&w",
-            sentence: "https://example.com/site.css?v=2&w \(noEntry) The nearest is "
+            url: "https://example.com/site.css?v=2&_=w",
+            sentence: "https://example.com/site.css?v=2&_=w \(noEntry) The nearest is "
                 + "\"https://example.com/site.css\" (manifest.json:2), which differs in the query. To let "
-                + "it answer this URL too, write { \"file\": \"a.css\", \"ignoreQuery\": [\"v\", \"w\"] }."
+                + "it answer this URL too, write { \"file\": \"a.css\", \"ignoreQuery\": [\"_\", \"v\"] }."
         ),
         Row(
             url: "https://example.com/site.css?2022.1",
@@ -150,27 +148,20 @@ struct ExplanationTests {
         Row(
             url: "https://exmaple.com/site.css",
             sentence: "https://exmaple.com/site.css \(noEntry) The nearest is \"https://example.com/site.css\" "
-                + "(manifest.json:2), which differs in the host. If the app really loads this URL, add "
-                + "\"https://exmaple.com/site.css\": \"a.css\"."
+                + "(manifest.json:2), which differs in the host."
         ),
+        Row(url: "https://example.com/sites.css", sentence: "https://example.com/sites.css \(noEntry)"),
         Row(
-            url: "https://example.com/sites.css",
-            sentence: "https://example.com/sites.css \(noEntry) The nearest is \"https://example.com/site.css\" "
-                + "(manifest.json:2), which differs in the name of the file. If the app really loads this URL, "
-                + "add \"https://example.com/sites.css\": \"a.css\"."
+            url: "https://example.com/stie.css",
+            sentence: "https://example.com/stie.css \(noEntry) The nearest is \"https://example.com/site.css\" "
+                + "(manifest.json:2), which differs in the name of the file."
         ),
-        Row(
-            url: "https://example.com/logo@2x.png",
-            sentence: "https://example.com/logo@2x.png \(noEntry) The nearest is \"https://example.com/logo.png\" "
-                + "(manifest.json:8), which differs in the name of the file. If the app really loads this URL, "
-                + "add \"https://example.com/logo@2x.png\": \"a.css\"."
-        ),
+        Row(url: "https://example.com/logo@2x.png", sentence: "https://example.com/logo@2x.png \(noEntry)"),
         Row(
             url: "https://example.com/hero%402x.png",
             sentence: "https://example.com/hero%402x.png \(noEntry) The nearest is "
                 + "\"https://example.com/hero@2x.png\" (manifest.json:9), which differs in a character that is "
-                + "percent-encoded in one of the two. If the app really loads this URL, add "
-                + "\"https://example.com/hero%402x.png\": \"a.css\"."
+                + "percent-encoded in one of the two."
         ),
         Row(
             url: "https://example.com/icons/new/tide.svg",
@@ -179,39 +170,35 @@ struct ExplanationTests {
                 + "no \"new/tide.svg\"."
         ),
         Row(
-            url: "https://example.com/icons/sun.svgz",
-            sentence: "https://example.com/icons/sun.svgz is not substituted, because "
+            url: "https://example.com/icons/sun.svgg",
+            sentence: "https://example.com/icons/sun.svgg is not substituted, because "
                 + "\"https://example.com/icons/\" (manifest.json:10) maps the folder \"icons/\", which holds "
-                + "no \"sun.svgz\". The nearest is \"https://example.com/icons/sun.svg\" (manifest.json:10), "
-                + "which differs in the name of the file. If the app really loads this URL, add "
-                + "\"https://example.com/icons/sun.svgz\": \"icons/sun.svg\"."
+                + "no \"sun.svgg\". The nearest is \"https://example.com/icons/sun.svg\" (manifest.json:10), "
+                + "which differs in the name of the file."
         ),
         Row(
-            url: "https://example.com/config?lang=de",
-            sentence: "https://example.com/config?lang=de \(noEntry) The nearest is "
-                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. To let "
-                + "it answer this URL too, write { \"file\": \"a.css\", \"ignoreQuery\": [\"lang\"] }."
+            url: "https://example.com/icons/",
+            sentence: "https://example.com/icons/ is not substituted, because \"https://example.com/icons/\" "
+                + "(manifest.json:10) maps the folder \"icons/\", which holds no \"index.html\"."
         ),
+        Row(url: "https://example.com/config?lang=de", sentence: "https://example.com/config?lang=de \(noEntry)"),
         Row(
             url: "https://example.com/Site.css/",
             sentence: "https://example.com/Site.css/ \(noEntry) The nearest is \"https://example.com/site.css\" "
-                + "(manifest.json:2), which differs in upper and lower case of the path and in the \"/\" at "
-                + "the end. If the app really loads this URL, add \"https://example.com/Site.css/\": \"a.css\"."
+                + "(manifest.json:2), which differs in upper and lower case of the path and in the \"/\" at the end."
         ),
         Row(
             url: "https://example.org:8443/dir/page",
             sentence: "https://example.org:8443/dir/page \(noEntry) The nearest is \"//www.example.org/Dir/page\" "
-                + "(manifest.json:5), which differs in \"www.\" and in the port and in upper and lower case of "
-                + "the path. If the app really loads this URL, add \"https://example.org:8443/dir/page\": "
-                + "\"a.css\"."
+                + "(manifest.json:5), which differs in \"www.\" and in the port and in upper and lower case of the "
+                + "path."
         ),
     ]
 
     @Test("Each request is explained by the expected sentence", arguments: rows)
     func sentence(row: Row) throws {
         let folder = try TemporaryFolder()
-        try folder.write("a", to: "a.css")
-        try folder.write("a", to: "icons/sun.svg")
+        for name in ["a.css", "a.json", "icons/sun.svg"] { try folder.write("a", to: name) }
         var request = URLRequest(url: try #require(URL(string: row.url)), cachePolicy: row.policy)
         request.httpMethod = row.method
         if row.isAuthorized { request.setValue("Basic eDp5", forHTTPHeaderField: "Authorization") }
@@ -256,6 +243,87 @@ struct ExplanationTests {
         let cache = try folder.cache("{ \"http://h/a?v=1\": \"a.css\", \"http://h/a?v=2\": \"a.css\" }")
         let nearest = cache.explain(URLRequest(url: try #require(URL(string: "https://h/a?v=2")))).nearest
         #expect(nearest?.substitution.namedURL == "http://h/a?v=2" && nearest?.differences == [.scheme])
+    }
+
+    /// Pairs of an entry and a request for another resource: its file must not be proposed for the request.
+    static let distinct = [
+        // Sizes, versions, indices and languages are not typos, and short words have none.
+        ("https://h/img/hero-1600.png", "hero.png", "https://h/img/hero-800.png"),
+        ("https://h/sq.html", "a.html", "https://h/sri.html"), ("https://h/a.js", "a.js", "https://h/b.js"),
+        ("https://h/logo.png", "hero.png", "https://h/logo@2x.png"),
+        ("https://h/p1.html", "a.html", "https://h/p2.html"),
+        ("https://h/main.3f2a1.js", "a.js", "https://h/main.3f2a9.js"),
+        ("https://h/messages-en.json", "a.json", "https://h/messages-es.json"),
+        ("https://h/lib-1.2.3.js", "a.js", "https://h/lib-1.2.4.js"),
+        ("https://h/left.png", "hero.png", "https://h/lift.png"),
+        ("https://h/light.svg", "a.svg", "https://h/right.svg"),
+        ("https://h/product.html", "a.html", "https://h/products.html"),
+        ("https://h/photo-left.png", "hero.png", "https://h/photo-lift.png"),
+        ("https://h/picture.png", "hero.png", "https://h/picture.jpg"),
+        ("https://cdn1.example.com/a.js", "a.js", "https://cdn2.example.com/a.js"),
+        ("https://de.example.com/", "a.html", "https://fr.example.com/"),
+        ("https://example.com/", "a.html", "https://example.org/"),
+        // The query selects the content.
+        ("https://h/??a.css,b.css", "a.css", "https://h/#!/x"), ("https://h/??a.css,b.css", "a.css", "https://h/"),
+        ("https://h/??a.css,b.css", "a.css", "https://h/??a.css,c.css"),
+        ("https://h/_next/image?url=%2Fa.png&w=640", "hero.png", "https://h/_next/image?url=%2Fa.png&w=750"),
+        ("https://h/_next/image?url=%2Fa.png&w=640", "hero.png", "https://h/_next/image"),
+        ("https://h/load-scripts.php?load%5B%5D=a", "a.js", "https://h/load-scripts.php?load%5B%5D=b"),
+        ("https://h/load-scripts.php?load%5B%5D=a", "a.js", "https://h/load-scripts.php"),
+        ("https://h/css?family=Lato", "a.css", "https://h/css?family=Inter"),
+        ("https://h/api?x=1", "a.json", "https://h/api?x=2"),
+        ("https://h/watch?v=a1", "a.html", "https://h/watch?v=b2"),
+        ("https://h/hero.png?w=400", "hero.png", "https://h/hero.png?w=800"),
+        ("https://h/hero.png?w=400", "hero.png", "https://h/hero.png?w=800&v=2"),
+        ("https://h/hero.png?400", "hero.png", "https://h/hero.png?800"),
+    ]
+
+    @Test("Another resource is no neighbour", arguments: Self.distinct)
+    func anotherResource(key: String, file: String, url: String) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a", to: file)
+        let cache = try folder.cache("{ \"\(key)\": \"\(file)\" }")
+        let explanation = cache.explain(URLRequest(url: try #require(URL(string: url))))
+        #expect(explanation.nearest == nil, "\(explanation)")
+    }
+
+    @Test(
+        "A mistake of a person is named, and a rule is proposed only if no wrong file can answer then",
+        arguments: [
+            ("https://h/styles.css", "a.css", "https://h/stlyes.css", nil),
+            ("https://h/header.svg", "a.svg", "https://h/heder.svg", nil),
+            ("https://h/background.png", "hero.png", "https://h/backgroumd.png", nil),
+            ("https://h/picture.jpeg", "a.jpeg", "https://h/picture.jpg", nil),
+            ("https://h/site.css", "a.css", "https://h/site.ccs", nil),
+            ("https://h/page?id=3", "a.html", "https://h/page", nil),
+            ("https://h/api", "a.json", "https://h/api?x=1", nil),
+            ("https://h/hero.png", "hero.png", "https://h/hero.png?w=800", nil),
+            ("https://h/a.js?b=1&c=2", "a.js", "https://h/a.js?c=2&b=1", nil),
+            ("https://h/site.css", "a.css", "https://h/site.css?v=17", "\"ignoreQuery\": [\"v\"]"),
+            ("https://h/site.css", "a.css", "https://h/site.css?2022.1", "\"ignoreQuery\": true"),
+            ("https://h/hero.png", "hero.png", "https://h/hero.png?1650000000", "\"ignoreQuery\": true"),
+            ("https://h/hero.png?w=4", "hero.png", "https://h/hero.png?w=4&ver=2", "\"ignoreQuery\": [\"ver\"]"),
+            ("https://h/page", "a.html", "https://h/page?utm_source=x&fbclid=y", "[\"fbclid\", \"utm_*\"]"),
+            ("https://h/api?x=1", "a.json", "https://h/api?x=1&_=17", "\"ignoreQuery\": [\"_\"]"),
+            ("http://h/icons/", "icons/", "https://h/icons/a.svg", "write its URL as \"//h/icons/\""),
+        ] as [(String, String, String, String?)]
+    )
+    func mistake(key: String, file: String, url: String, advice: String?) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a", to: file.hasSuffix("/") ? file + "a.svg" : file)
+        let cache = try folder.cache("{ \"\(key)\": \"\(file)\" }")
+        let text = cache.explain(URLRequest(url: try #require(URL(string: url)))).description
+        #expect(text.contains("The nearest is "), "\(text)")
+        #expect(text.contains(advice ?? "which differs in") && text.contains("To let it") == (advice != nil), "\(text)")
+    }
+
+    @Test("A version that selects a file of the manifest is not ignored")
+    func versions() throws {
+        let folder = try TemporaryFolder()
+        for name in ["1.css", "2.css"] { try folder.write("a", to: name) }
+        let cache = try folder.cache("{ \"https://h/a.css?v=1\": \"1.css\", \"https://h/a.css?v=2\": \"2.css\" }")
+        let explanation = cache.explain(URLRequest(url: try #require(URL(string: "https://h/a.css?v=3"))))
+        #expect(explanation.nearest == nil, "\(explanation)")
     }
 
     @Test("20,000 misses beside 20,000 entries are explained in time")
