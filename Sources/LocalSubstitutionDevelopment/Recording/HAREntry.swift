@@ -1,4 +1,5 @@
 package import Foundation
+import SubstitutionChecking
 
 /// One request and its response, in the format of HAR 1.2.
 ///
@@ -15,10 +16,11 @@ package struct HAREntry: Encodable, Sendable {
         /// A value is recorded if it identifies no user, or if `substitute import` needs it. All other fields are
         /// recorded without their values.
         private static let kept: Set = [
-            "accept", "accept-encoding", "accept-ranges", "access-control-allow-origin", "age", "cache-control",
+            "accept", "accept-encoding", "accept-language", "accept-ranges", "access-control-allow-origin", "age",
+            "cache-control",
             "cache-status",
             "content-encoding", "content-language", "content-length", "content-type", "date", "etag", "expires",
-            "last-modified", "server", "vary",
+            "last-modified", "server", "user-agent", "vary",
         ]
 
         /// The field, with an empty value unless `kept` holds its name.
@@ -133,7 +135,7 @@ package struct HAREntry: Encodable, Sendable {
     package static let creator = "LocalSubstitutionDevelopment"
 
     /// The placeholder that replaces a secret in a URL.
-    package static let mask = "masked"
+    package static let mask = SecretMask.placeholder
 
     /// The entry as JSON.
     package var json: Data {

@@ -16,7 +16,7 @@ struct CaptureSelection {
     /// An exchange that becomes an entry.
     struct SelectedExchange {
         var key: URLPattern
-        var ignoresQuery = false
+        var ignored = IgnoredQuery.nothing
         /// The length of the body, in bytes.
         let count: Int
         let exchange: HARFile.Exchange
@@ -43,6 +43,8 @@ struct CaptureSelection {
         var limit: Int?
         /// The reasons why recorded bodies are of no use, keyed by URL.
         var leftOut: [String: String] = [:]
+        /// True to take responses that may be for one person.
+        var includesPrivate = false
     }
 
     /// The decisions, in the order of the recording.
@@ -50,8 +52,15 @@ struct CaptureSelection {
     /// If several exchanges of one URL can be imported, only the last one is selected.
     let choices: [Choice]
 
-    init(_ capture: HARFile, _ filter: Filter, _ tool: ToolName) {
-        var choices = capture.exchanges.map { exchange in
+    /// - Parameters:
+    ///   - capture: The recording.
+    ///   - filter: The options of the command line.
+    ///   - tool: The name of the tool in messages.
+    ///   - network: Loads responses to requests with cookies or credentials again, without these; nil to load nothing.
+    init(_ capture: HARFile, _ filter: Filter, _ tool: ToolName, comparing network: Network? = nil) async {
+        var exchanges = capture.exchanges
+        if let network, !filter.includesPrivate { await Self.compare(&exchanges, filter, tool, network) }
+        var choices = exchanges.map { exchange in
             Choice(
                 url: exchange.url,
                 status: exchange.status,
@@ -101,25 +110,47 @@ struct CaptureSelection {
         if let part = filter.exclusions.first(where: { Self.matches($0, url) }) {
             throw ToolError("--exclude \(quoted(part)) leaves it out")
         }
-        if exchange.isAuthorized {
-            throw ToolError("it was requested with a password or token, so it is for one person")
-        }
         if let reason = filter.leftOut[url] { throw ToolError(reason) }
         let bytes = try exchange.bytes
-        let body = IncomingBody(key: key, bytes: bytes, sent: exchange.typeOfBytes, isDecoded: exchange.isDecoded)
-        try body.accepted()
+        let body = IncomingBody(
+            key: key,
+            bytes: bytes,
+            sent: exchange.typeOfBytes,
+            isDecoded: exchange.isDecoded,
+            privacy: exchange.privacy
+        )
+        try body.accepted(includingPrivate: filter.includesPrivate)
         if let limit = filter.limit, bytes.count > limit {
             throw ToolError("it has \(ByteCount(bytes.count)), more than --max-size")
         }
         var remarks: [String] = []
-        if exchange.isPersonal {
-            remarks.append("requested with cookies and marked private: look at it before you ship it")
-        }
         // Some programs record the number of transferred bytes, or the number of characters, as the size.
         if let size = exchange.size, size != bytes.count {
             remarks.append("the recording states \(counted(size, "byte")), but holds \(bytes.count)")
         }
         return SelectedExchange(key: key, count: bytes.count, exchange: exchange, remarks: remarks)
+    }
+
+    /// Finds out whether responses to requests with cookies or credentials are the same without these.
+    private static func compare(
+        _ exchanges: inout [HARFile.Exchange],
+        _ filter: Filter,
+        _ tool: ToolName,
+        _ network: Network
+    ) async {
+        let uncertain = exchanges.enumerated().filter { _, exchange in
+            var shared = exchange
+            shared.privacy.isSameForAll = true
+            return exchange.privacy.isUncertain && (try? pick(shared, filter, tool)) != nil
+        }
+        let fetcher = Fetcher(network)
+        defer { fetcher.finish() }
+        let results = await inParallel(uncertain.map(\.element)) { exchange in
+            guard let url = URL(string: exchange.url), let bytes = try? exchange.bytes else { return false }
+            let answer = try? await fetcher.load(url, headers: exchange.preferences, .compare(bytes))
+            return answer?.status == 200 && answer?.isSame == true
+        }
+        for (index, isSame) in zip(uncertain.map(\.offset), results) { exchanges[index].privacy.isSameForAll = isSame }
     }
 
     private static func checkStatus(_ exchange: HARFile.Exchange, _ tool: ToolName) throws(ToolError) {
@@ -144,7 +175,10 @@ struct CaptureSelection {
         return true
     }
 
-    /// Lets one entry answer a URL with any query, if the server sent the same bytes for each recorded query.
+    /// Lets an entry ignore the parameters that do not change the content.
+    ///
+    /// These are known cache-busters, and parameters that differed between two requests for the same bytes. A single
+    /// request does not show what its other parameters do.
     private static func stripQueries(_ choices: inout [Choice]) {
         var groups: [String: [Int]] = [:]
         for (index, choice) in choices.enumerated() {
@@ -153,17 +187,42 @@ struct CaptureSelection {
         }
         for indices in groups.values {
             let picks = indices.compactMap { try? choices[$0].result.get() }
-            guard picks.contains(where: { $0.key.query != nil }), let first = picks.first else { continue }
+            guard let first = picks.first, picks.contains(where: { $0.key.query != nil }) else { continue }
             let isOne = picks.dropFirst().allSatisfy { $0.hasBody(of: first) }
-            for (index, var pick) in zip(indices, picks) {
-                if isOne, let key = pick.key.withoutQuery {
-                    (pick.key, pick.ignoresQuery) = (key, true)
-                } else if pick.key.query != nil {
-                    pick.remarks.append("keeps its query, because the content depends on it")
+            let effectless = isOne ? effectlessParameters(of: picks) : []
+            var rests: [String: (key: URLPattern, names: Set<Substring>, indices: [Int])] = [:]
+            for (index, pick) in zip(indices, picks) {
+                let parameters = CacheBuster.Parameter.list(pick.key.query)
+                let ignored = parameters.filter { effectless.contains($0.name) || CacheBuster.isOne($0) }
+                guard let key = pick.key.without(ignored) else { continue }
+                rests[key.identityKey, default: (key, [], [])].indices.append(index)
+                rests[key.identityKey]?.names.formUnion(ignored.map(\.name))
+            }
+            for rest in rests.values {
+                let same = rest.indices.compactMap { try? choices[$0].result.get() }
+                let isSame = same.dropFirst().allSatisfy { $0.hasBody(of: same[0]) }
+                let isWhole = rest.key.query == nil && effectless.isSuperset(of: rest.names)
+                let ignored = isWhole ? IgnoredQuery.everything : .parameters(rest.names.map(String.init).sorted())
+                for (index, var pick) in zip(rest.indices, same) {
+                    if isSame, !rest.names.isEmpty {
+                        (pick.key, pick.ignored) = (rest.key, ignored)
+                    } else if !isOne, pick.key.query != nil {
+                        pick.remarks.append("keeps its query, because the content depends on it")
+                    }
+                    choices[index] = choices[index].with(.success(pick))
                 }
-                choices[index] = choices[index].with(.success(pick))
             }
         }
+    }
+
+    /// Returns the names of the parameters that differ between queries of the same bytes.
+    private static func effectlessParameters(of picks: [SelectedExchange]) -> Set<Substring> {
+        let queries = Set(picks.compactMap(\.key.query)).map { query in
+            Dictionary(grouping: CacheBuster.Parameter.list(query), by: \.name)
+        }
+        guard let first = queries.first, queries.count > 1 else { return [] }
+        let names = queries.reduce(into: Set<Substring>()) { $0.formUnion($1.keys) }
+        return names.filter { name in queries.contains { $0[name] != first[name] } }
     }
 
     /// Keeps only the last of several exchanges of one URL.
@@ -188,5 +247,18 @@ struct CaptureSelection {
 extension CaptureSelection.Choice {
     fileprivate func with(_ result: Result<CaptureSelection.SelectedExchange, ToolError>) -> Self {
         Self(url: url, status: status, result: result)
+    }
+}
+
+extension URLPattern {
+    /// Returns the URL without some of its parameters; nil if one of their names cannot stand in an entry.
+    fileprivate func without(_ parameters: [CacheBuster.Parameter]) -> URLPattern? {
+        guard !parameters.isEmpty else { return self }
+        // The library reads "*" at the end of a name as any text.
+        guard parameters.allSatisfy({ !$0.name.isEmpty && !$0.name.hasSuffix("*") }) else { return nil }
+        let rest = CacheBuster.Parameter.list(query).filter { !parameters.contains($0) }.map(\.text).joined(
+            separator: "&"
+        )
+        return try? URLPattern(spelling.prefix { $0 != "?" } + (rest.isEmpty ? "" : "?" + rest))
     }
 }

@@ -19,13 +19,10 @@ struct HARFile {
         let type: MediaType?
         /// The validators (such as `ETag`) that the server sent with the response.
         let version: RemoteVersion
-        /// True if the request carried `Authorization`.
-        let isAuthorized: Bool
-        /// True if the response may be for one user.
-        ///
-        /// This is the case if the request had cookies, and `Cache-Control` forbids shared caches to store the
-        /// response.
-        let isPersonal: Bool
+        /// The signs that the response is for one person only.
+        var privacy: Privacy
+        /// The fields of the request that decide between versions of a resource.
+        let preferences: [String: String]
         let body: Body
         /// The recording program's comment on a body that it left out.
         let comment: String?
@@ -195,9 +192,17 @@ extension HARFile.Exchange {
             $0.isConcrete && $0.essence != "x-unknown"
         }
         version = RemoteVersion(etag: sent["etag"], lastModified: sent["last-modified"])
-        isAuthorized = asked["authorization"] != nil
+        let names = asked.keys.filter { !$0.hasPrefix(":") }
+        privacy = Privacy(
+            cacheControl: sent["cache-control"],
+            vary: sent["vary"],
+            hasCookies: asked["cookie"] != nil || !(request["cookies"] as? [Any] ?? []).isEmpty,
+            isAuthorized: names.contains { SecretMask.isSecret(name: $0[...]) }
+        )
+        preferences = asked.filter {
+            ["accept", "accept-language", "user-agent"].contains($0.key) && !$0.value.isEmpty
+        }
         let control = sent["cache-control", default: ""].lowercased()
-        isPersonal = asked["cookie"] != nil && (control.contains("private") || control.contains("no-store"))
         lifetime = Self.lifetime(control)
         recorded = RecordedAnswer(json: entry["_substitution"])
         size = Self.number(content["size"]).flatMap { $0 > 0 ? $0 : nil }

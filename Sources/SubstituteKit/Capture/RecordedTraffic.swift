@@ -84,7 +84,9 @@ extension RecordedTraffic.Item {
     private static func refusal(_ exchange: HARFile.Exchange, _ answer: RecordedAnswer) -> String? {
         if answer.line != nil { return answer.reason ?? "its entry asks the network first" }
         if exchange.method != "GET" && exchange.method != "HEAD" { return "only GET and HEAD are answered with files" }
-        if answer.isPersonal == true || exchange.isAuthorized || exchange.isPersonal {
+        if answer.isPersonal == true || exchange.privacy.isAuthorized
+            || exchange.privacy.hasCookies && exchange.privacy.isForbidden
+        {
             return "it may be for one person"
         }
         if exchange.status == 0 { return "it was redirected" }

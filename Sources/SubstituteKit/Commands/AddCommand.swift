@@ -11,7 +11,7 @@ enum AddCommand {
         summary: "Loads URLs into the manifest's folder, and adds their entries.",
         operands: "[OPTIONS] [MANIFEST] URL…",
         operandKind: .manifest,
-        options: [path, replace, references, host, .maxSize, .dryRun],
+        options: [path, replace, references, host, .maxSize, .dryRun, .includePrivate],
         discussion: """
             Saves each file as host/path below the manifest's folder. New entries follow all others, in the same
             style; the rest of the manifest is not changed. A URL that an entry already answers is not loaded; for
@@ -56,6 +56,7 @@ enum AddCommand {
         if path != nil, keys.count > 1 { throw UsageError("--as is for one URL") }
         let manifest = try ManifestLocation(console).find(named)
         var addition = try Addition(to: manifest, on: console.now())
+        addition.includesPrivate = arguments.has(.includePrivate)
         let options = try AddOptions(
             replaces: arguments.has(replace),
             hosts: HostSelection(arguments),

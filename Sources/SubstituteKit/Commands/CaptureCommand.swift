@@ -83,7 +83,12 @@ enum CaptureCommand {
         if let kept { try save(recording, kept, console) }
         do {
             let capture = try HARFile(recording, name: kept ?? "the recording")
-            try importRun.importExchanges(of: capture, to: manifest, without: recorder.leftOut)
+            try await importRun.importExchanges(
+                of: capture,
+                to: manifest,
+                without: recorder.leftOut,
+                comparing: console.network
+            )
         } catch {
             if let kept { console.printError("The recording is in \(visible(kept)).") }
             throw error

@@ -17,8 +17,13 @@ enum ImportCommand {
             Saves each file as host/path below the manifest's folder. New entries follow all others; the rest of the
             manifest is not changed, and URLs that an entry already answers are left out. The command takes complete
             responses to GET with status 200 or 203, and prints the reason for each response that it leaves out. It never
-            writes cookies, passwords and tokens from headers, and leaves out responses to requests with
-            Authorization.
+            writes cookies, passwords and tokens from headers.
+
+            A response that may be for one person is left out: if its Cache-Control has no-store or private; if it was
+            requested with Authorization or a similar field; if it was requested with cookies, and either it depends
+            on them (Vary), or it is no stylesheet, script, image or font and its Cache-Control has neither public nor
+            s-maxage; and if its URL holds a token or password. Browsers leave the cookies out of a recording unless
+            you ask for them, so look through what was recorded while you were signed in.
 
             \(Command.aboutManifest)
 
@@ -29,7 +34,7 @@ enum ImportCommand {
         run: run
     )
 
-    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
         guard let file = arguments.operands.last, arguments.operands.count <= 2 else {
             throw UsageError("name one recording, and optionally a manifest before it")
         }
@@ -40,7 +45,7 @@ enum ImportCommand {
         let isNamed = file != "-"
         let folder = isNamed ? console.folder.url(file).deletingLastPathComponent() : nil
         let capture = try HARFile(read(file, console), name: isNamed ? file : "<stdin>", in: folder)
-        try run.importExchanges(of: capture, to: manifest)
+        try await run.importExchanges(of: capture, to: manifest)
         return 0
     }
 

@@ -1,11 +1,12 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionChecking
 
 /// Imports files and entries from a recording into a manifest's folder, and reports the outcome of each exchange.
 struct ImportRun {
     /// The options that `import` and `capture` have in common.
-    static let options = [only, HostSelection.option, exclude, stripQuery, .maxSize, .dryRun]
+    static let options = [only, HostSelection.option, exclude, stripQuery, .includePrivate, .maxSize, .dryRun]
 
     private let filter: CaptureSelection.Filter
     private let isDryRun: Bool
@@ -19,6 +20,7 @@ struct ImportRun {
         if filter.exclusions.contains("") { throw UsageError("--exclude needs a part of a URL") }
         filter.stripsQuery = arguments.has(Self.stripQuery)
         filter.limit = try Option.size(in: arguments)
+        filter.includesPrivate = arguments.has(.includePrivate)
         (self.filter, self.console) = (filter, console)
         isDryRun = arguments.has(.dryRun)
     }
@@ -29,27 +31,35 @@ struct ImportRun {
     ///   - capture: The recording.
     ///   - manifest: The manifest that receives the entries.
     ///   - leftOut: The reasons why recorded bodies are of no use, keyed by URL.
+    ///   - network: Loads responses to requests with cookies or credentials again, without these; nil to load nothing.
     /// - Throws: ``ToolError`` if the changes cannot be made; the manifest's folder is then unchanged.
-    func importExchanges(of capture: HARFile, to manifest: ManifestFile, without leftOut: [String: String] = [:]) throws
-    {
+    func importExchanges(
+        of capture: HARFile,
+        to manifest: ManifestFile,
+        without leftOut: [String: String] = [:],
+        comparing network: Network? = nil
+    ) async throws {
         var filter = filter
         filter.leftOut = leftOut
+        let selection = await CaptureSelection(capture, filter, console.tool, comparing: network)
         var addition = try Addition(to: manifest, on: console.now())
+        addition.includesPrivate = filter.includesPrivate
         let staging = try StagingFolder.guarded(for: manifest, isDryRun: isDryRun, console)
         var report = ImportReport()
-        for choice in CaptureSelection(capture, filter, console.tool).choices {
+        for choice in selection.choices {
             switch choice.result {
             case .failure(let error):
                 report.skip(choice.url, error.message)
             case .success(let pick):
                 let resource = Resource(
                     key: pick.key,
-                    ignoresQuery: pick.ignoresQuery,
+                    ignored: pick.ignored,
                     file: try staging.write(pick.exchange.bytes),
                     type: pick.exchange.typeOfBytes,
                     source: URL(fileURLWithPath: "/"),
                     version: pick.exchange.version,
-                    isDecoded: pick.exchange.isDecoded
+                    isDecoded: pick.exchange.isDecoded,
+                    privacy: pick.exchange.privacy
                 )
                 report.add(pick, addition.add(resource))
             }
@@ -75,7 +85,7 @@ struct ImportRun {
     )
     private static let stripQuery = Option(
         "strip-query",
-        "Let one entry answer any query, if the server sent the same bytes for each."
+        "Let entries ignore the parameters that do not change the content: known cache-busters,\nsuch as v=1.2 and _=1700000000, and those that differed between two requests for the\nsame bytes. All others must match."
     )
 
     private static func kinds(_ arguments: Arguments) throws(UsageError) -> Set<ResourceKind> {
@@ -129,7 +139,19 @@ private struct ImportReport {
     }
 
     func printSummary(_ console: Console) {
-        for (url, remark) in remarks { console.print("\(Self.short(url)): \(visible(remark))") }
+        // Equal remarks share one line.
+        var said: [(remark: String, urls: [String])] = []
+        for (url, remark) in remarks {
+            if let index = said.firstIndex(where: { $0.remark == remark }) {
+                said[index].urls.append(url)
+            } else {
+                said.append((remark, [url]))
+            }
+        }
+        for (remark, urls) in said {
+            let count = urls.count == 1 ? "" : "\(urls.count), such as "
+            console.print("\(count)\(Self.short(urls[0])): \(visible(remark))")
+        }
         var groups: [(reason: String, urls: [String])] = []
         for (reason, url) in left {
             // Equal reasons share one line of the summary.
@@ -157,6 +179,9 @@ private struct ImportReport {
     ///
     /// A `data:` URL may have any length.
     private static func short(_ url: String) -> String {
-        url.isEmpty ? "(no URL)" : shortened(url, limit: 119)
+        // A token would otherwise be in every log of a build machine.
+        url.isEmpty
+            ? "(no URL)"
+            : shortened(SecretMask.findings(in: url).personal.isEmpty ? url : SecretMask.masked(url), limit: 119)
     }
 }

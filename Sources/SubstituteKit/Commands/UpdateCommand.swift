@@ -9,7 +9,7 @@ enum UpdateCommand {
         summary: "Reloads the files that differ from their servers' current versions.",
         operands: "[OPTIONS] [MANIFEST]",
         operandKind: .manifest,
-        options: [.dryRun, .maxSize],
+        options: [.dryRun, .maxSize, .includePrivate],
         discussion: """
             Finds the outdated files as substitute outdated does. A file is replaced if its new version was loaded
             completely and still matches its type; the other files and the manifest are not changed. All files are
@@ -29,6 +29,7 @@ enum UpdateCommand {
         let limit = try Option.size(in: arguments)
         let manifest = try ManifestLocation(console).find(arguments.operands.first)
         var addition = try Addition(to: manifest, on: console.now())
+        addition.includesPrivate = arguments.has(.includePrivate)
         var updated: [String] = []
         let remote = RemoteCheck(addition.check, in: manifest.folder)
         let findings = await remote.findings(of: remote.copies, console.network)

@@ -11,8 +11,8 @@ import FoundationNetworking
 struct Resource {
     /// The URL of the entry: the requested URL, or the URL of the response.
     var key: URLPattern
-    /// True if the entry is to match any query.
-    var ignoresQuery = false
+    /// The part of the query that the entry is to ignore.
+    var ignored = IgnoredQuery.nothing
     /// The file, in the staging folder; for a resource that is present already, in the manifest's folder.
     let file: URL
     /// The media type that the server sent; for a resource that is present already, the entry's media type.
@@ -25,6 +25,8 @@ struct Resource {
     let version: RemoteVersion?
     /// True if a recorder has decoded the text, so that it is UTF-8 now.
     var isDecoded = false
+    /// The signs that the response is for one person only.
+    var privacy = Privacy()
 }
 
 /// Adds resources to a manifest and its folder: chooses a path for each file, and writes the entries.
@@ -37,6 +39,8 @@ struct Addition {
     /// The check of the manifest before any change.
     let check: ManifestCheck
     private var added: [ManifestText.Entry] = []
+    /// True to take responses that may be for one person.
+    var includesPrivate = false
 
     /// The outcome of adding a resource.
     enum Outcome {
@@ -119,7 +123,7 @@ struct Addition {
         }
         let body: IncomingBody.Accepted
         do {
-            body = try IncomingBody(resource).accepted(as: path)
+            body = try IncomingBody(resource).accepted(as: path, includingPrivate: includesPrivate)
         } catch {
             return .refused(error.message)
         }
@@ -138,7 +142,7 @@ struct Addition {
             key: resource.key,
             file: file,
             type: body.entryType(in: file),
-            ignoresQuery: resource.ignoresQuery
+            ignored: resource.ignored
         )
         added.append(entry)
         scheduleFile(resource, at: file)
@@ -150,7 +154,9 @@ struct Addition {
     /// If `path` is not the path of this file, a new file is created at `path`, and the entry refers to the new file.
     mutating func replace(_ old: Substitution, with resource: Resource, as path: String? = nil) -> Outcome {
         do {
-            try IncomingBody(resource).accepted(as: path ?? old.file)
+            let body = try IncomingBody(resource)
+                .accepted(as: path ?? old.file, includingPrivate: includesPrivate)
+            if let reason = body.objection(to: old.mediaType) { return .refused(reason) }
         } catch {
             return .refused(error.message)
         }

@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionChecking
 
 /// A body that a server has sent, before it becomes a file.
 ///
@@ -12,6 +13,8 @@ struct IncomingBody {
     let sent: MediaType?
     /// True if a recorder has decoded the text, so that it is UTF-8 now, whatever the server sent.
     var isDecoded = false
+    /// The signs that the response is for one person only.
+    var privacy = Privacy()
 
     /// A body that becomes a file.
     struct Accepted {
@@ -22,6 +25,20 @@ struct IncomingBody {
         fileprivate let charset: TextCharset?
         /// Sentences about the body, for the user.
         let remarks: [String]
+
+        /// Explains why an existing entry would show the text with wrong letters.
+        ///
+        /// - Parameter served: The type under which the entry's file is served.
+        /// - Returns: A clause that begins with "it"; nil if the encoding is right, or not known.
+        func objection(to served: MediaType) -> String? {
+            guard case .other(let label) = charset, served.takesCharset else { return nil }
+            let present = served.charset ?? "utf-8"
+            // The Encoding Standard (§4.2) reads these labels in the same way.
+            let western: Set = ["windows-1252", "cp1252", "iso-8859-1", "latin1", "us-ascii", "ascii"]
+            guard present != label, !western.isSuperset(of: [present, label]) else { return nil }
+            return "it is in \(label), and its entry says \(present); write "
+                + "\"type\": \(quoted("\(served.essence); charset=\(label)")) into the entry, and load it again"
+        }
 
         /// Returns the entry's `type` field; nil if the extension of the file shows the type.
         func entryType(in file: String) -> String? {
@@ -39,18 +56,23 @@ struct IncomingBody {
 
     /// Decides whether the body becomes a file.
     ///
-    /// - Parameter path: The path of the file; nil for a path that is derived from the URL.
+    /// - Parameters:
+    ///   - path: The path of the file; nil for a path that is derived from the URL.
+    ///   - includesPrivate: True to take responses that may be for one person.
     /// - Returns: The type and the remarks with which the body becomes a file.
     /// - Throws: ``ToolError`` with the reason why the body is left out, as a clause.
     @discardableResult
-    func accepted(as path: String? = nil) throws(ToolError) -> Accepted {
+    func accepted(as path: String? = nil, includingPrivate includesPrivate: Bool = false) throws(ToolError) -> Accepted
+    {
         let sent = sent.flatMap { $0.isConcrete ? $0 : nil }
         let isNamed = MediaType(fileName: path ?? FileNames.path(for: key, nil)) != nil
         let type = sent ?? (isNamed ? nil : MediaType(sniffing: bytes))
         let path = path ?? FileNames.path(for: key, type)
         if let reason = ContentRules.refusal(of: bytes, named: path, sent: type) { throw ToolError(reason) }
+        var remarks: [String] = []
+        try checkPrivacy(ResourceKind(type, path: path), includesPrivate, &remarks)
         let served = type ?? MediaType(fileName: path)
-        var (charset, remarks): (TextCharset?, [String]) = (nil, [])
+        var charset: TextCharset?
         if let served, served.takesCharset || served.canonical.takesCharset {
             charset = isDecoded ? .utf8 : TextCharset(of: bytes, as: served)
         } else if isDecoded, served?.isXML == true, TextCharset.isMisdeclared(bytes) {
@@ -61,6 +83,24 @@ struct IncomingBody {
             remarks.append("is not UTF-8, and its encoding is not known, so letters may look wrong")
         }
         return Accepted(type: type, charset: charset, remarks: remarks)
+    }
+
+    private func checkPrivacy(_ kind: ResourceKind, _ includesPrivate: Bool, _ remarks: inout [String])
+        throws(ToolError)
+    {
+        let secrets = SecretMask.findings(in: key.spelling)
+        let token = secrets.personal.first.map { "its URL holds a token or password (\($0)), so it is for one person" }
+        if let reason = privacy.reason(kind) ?? token {
+            guard includesPrivate else { throw ToolError("\(reason); --include-private takes it") }
+            remarks.append("may be for one person: look at it before you ship it")
+        }
+        if let expiry = secrets.expiry {
+            remarks.append(
+                "its URL expires (\(quoted(expiry))), and then the entry matches no request; use one that stays"
+            )
+        } else if let name = secrets.others.first {
+            remarks.append("its URL has \(quoted(name)), which may be a secret: look at it before you ship it")
+        }
     }
 }
 
@@ -74,6 +114,6 @@ extension IncomingBody {
         } catch {
             throw ToolError("it cannot be read: \(FileSystem.reason(error))")
         }
-        (key, sent, isDecoded) = (resource.key, resource.type, resource.isDecoded)
+        (key, sent, isDecoded, privacy) = (resource.key, resource.type, resource.isDecoded, resource.privacy)
     }
 }

@@ -19,7 +19,7 @@ struct ManifestText {
         let key: URLPattern
         let file: String
         let type: String?
-        let ignoresQuery: Bool
+        let ignored: IgnoredQuery
     }
 
     /// Reads a manifest that a check has found to be free of errors.
@@ -100,7 +100,17 @@ struct ManifestText {
     private static func value(of entry: Entry, _ layout: Layout) -> String {
         var fields = [("file", string(entry.file))]
         if let type = entry.type { fields.append(("type", string(type))) }
-        if entry.ignoresQuery { fields.append(("ignoreQuery", "true")) }
+        switch entry.ignored {
+        case .nothing: break
+        case .everything: fields.append(("ignoreQuery", "true"))
+        case .parameters(let names):
+            fields.append(
+                (
+                    "ignoreQuery",
+                    "[" + names.map(string).joined(separator: layout.colon.contains(" ") ? ", " : ",") + "]"
+                )
+            )
+        }
         if fields.count == 1 { return fields[0].1 }
         let members = fields.map { string($0.0) + layout.colon + $0.1 }
         return "{" + layout.opening + members.joined(separator: layout.separator) + layout.closing + "}"

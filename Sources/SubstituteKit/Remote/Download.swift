@@ -38,7 +38,14 @@ struct Download: Sendable {
         guard answer.status == 200 else {
             throw ToolError("its server answers \(answer.status)")
         }
-        return Resource(key: key, file: file, type: answer.type, source: answer.url, version: answer.version)
+        return Resource(
+            key: key,
+            file: file,
+            type: answer.type,
+            source: answer.url,
+            version: answer.version,
+            privacy: answer.privacy
+        )
     }
 }
 

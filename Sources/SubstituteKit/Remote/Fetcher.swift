@@ -20,6 +20,8 @@ final class Fetcher: NSObject, @unchecked Sendable {
         let url: URL
         let type: MediaType?
         let version: RemoteVersion
+        /// The signs that the response is for one person only.
+        let privacy: Privacy
         /// The length of the body in bytes, according to `Content-Length`.
         ///
         /// Nil if the field is missing, or if the body is sent compressed.
@@ -262,6 +264,10 @@ extension Fetcher: URLSessionDataDelegate {
             version: RemoteVersion(
                 etag: response.value(forHTTPHeaderField: "ETag"),
                 lastModified: response.value(forHTTPHeaderField: "Last-Modified")
+            ),
+            privacy: Privacy(
+                cacheControl: response.value(forHTTPHeaderField: "Cache-Control"),
+                vary: response.value(forHTTPHeaderField: "Vary")
             ),
             length: response.bodyLength,
             received: load.received,

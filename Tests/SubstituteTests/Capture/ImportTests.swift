@@ -115,9 +115,9 @@ struct ImportTests {
         Row("a fragment", HAREntry(url: "https://h/a.css#part"), ""),
         Row("a scheme in capitals", HAREntry(url: "HTTPS://H/a.css"), ""),
         Row(
-            "cookies, and a private answer",
-            HAREntry(asked: [.init("Cookie", "a=b")], sent: [.init("Cache-Control", "private")]),
-            "https://h/a.css: requested with cookies and marked private: look at it before you ship it\n"
+            "cookies, and a stylesheet",
+            HAREntry(asked: [.init("Cookie", "a=b")]),
+            ""
         ),
     ]
 
@@ -717,6 +717,42 @@ struct ImportTests {
         #expect(explained.output.contains("h/a.css"))
     }
 
+    @Test(
+        "--strip-query ignores known cache-busters, and what two requests showed to be without effect",
+        arguments: [
+            // One request: only cache-busters are known to have no effect.
+            (["?w=400&v=9"], ["?w=400": "[\"v\"]"]), (["?v=1.2.3"], ["": "[\"v\"]"]), (["?w=400"], ["?w=400": nil]),
+            (["?v=dQw4w9WgXcQ"], ["?v=dQw4w9WgXcQ": nil]), (["?t=30"], ["?t=30": nil]),
+            (["?_=1700000000123&ver=6.4"], ["": "[\"_\", \"ver\"]"]), (["?ts=1700000000"], ["": "[\"ts\"]"]),
+            (["?hash=0a1b2c3d"], ["": "[\"hash\"]"]), (["?id=0a1b2c3d"], ["?id=0a1b2c3d": nil]),
+            (["?cb=0.8275"], ["": "[\"cb\"]"]), (["?12345"], ["?12345": nil]),
+            // Two requests for the same bytes.
+            (["?id=1", "?id=2"], ["": "true"]), (["?a=1", "?b=1"], ["": "true"]), (["?1", "?2"], ["": "true"]),
+            (["?w=400&id=1", "?w=400&id=2"], ["?w=400": "[\"id\"]"]), (["?v=1", ""], ["": "[\"v\"]"]),
+            (["?w=400", ""], ["?w=400": nil, "": nil]),
+        ] as [([String], [String: String?])]
+    )
+    func cacheBusters(queries: [String], expected: [String: String?]) async throws {
+        let entries = queries.map { HAREntry(url: "https://h/a.css\($0)") }
+        let result = try await site.take(HAR.text(entries), "--strip-query")
+        #expect(try site.entries.count == expected.count, "\(result)")
+        for (query, rule) in expected {
+            let key = "\"https://h/a.css\(query)\": "
+            // The second entry of a path has a numbered file.
+            let line = rule.map { "\(key){ \"file\": \"h/a.css\", \"ignoreQuery\": \($0) }" } ?? "\(key)\"h/a"
+            #expect(site.manifest.contains(line), "\(site.manifest)")
+        }
+        #expect(try await site.check().status == 0)
+    }
+
+    @Test("A parameter that looks like a cache-buster stays if the content depends on it")
+    func falseCacheBuster() async throws {
+        let entries = ["1", "2"].map { (text: String) in HAREntry(url: "https://h/a.css?w=1&v=\(text)", text: text) }
+        let result = try await site.take(HAR.text(entries), "--strip-query")
+        #expect(try Set(site.entries.keys) == ["https://h/a.css?w=1&v=1", "https://h/a.css?w=1&v=2"], "\(result)")
+        #expect(result.output.contains("keeps its query, because the content depends on it"), "\(result)")
+    }
+
     @Test("--max-size leaves out larger bodies")
     func sizes() async throws {
         let recording = Data(
@@ -789,13 +825,15 @@ struct ImportTests {
     func secrets() async throws {
         let secrets = (0..<14).map { "Sesame\($0)Sesame" }
         let asked: [HAREntry.Field] = [
-            .init("Cookie", "id=\(secrets[0])"), .init("cookie", secrets[1]), .init("X-Api-Key", secrets[2]),
-            .init("Proxy-Authorization", "Basic \(secrets[3])"),
+            .init("Cookie", "id=\(secrets[0])"), .init("cookie", secrets[1]),
+        ]
+        let keyed: [HAREntry.Field] = [
+            .init("X-Api-Key", secrets[2]), .init("Proxy-Authorization", "Basic \(secrets[3])"),
         ]
         let sent: [HAREntry.Field] = [
             .init("Set-Cookie", "id=\(secrets[4]); HttpOnly"), .init("ETag", "\"v1\"\nSet-Cookie: \(secrets[5])"),
             .init("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT\r\nSet-Cookie: \(secrets[6])"),
-            .init("Cache-Control", "private"), .init("Content-Type", "text/css\r\nSet-Cookie: \(secrets[7])"),
+            .init("Cache-Control", "no-cache"), .init("Content-Type", "text/css\r\nSet-Cookie: \(secrets[7])"),
             .init("Location", secrets[8]),
         ]
         let answer = HAREntry(asked: asked, sent: sent)
@@ -807,6 +845,7 @@ struct ImportTests {
             HAREntry(url: "https://h/c.css", asked: [.init("Authorization", "Bearer \(secrets[11])")]),
             HAREntry(url: "https://h/d.css", text: secrets[12], asked: [.init("AUTHORIZATION", "Basic x")]),
             HAREntry(method: "POST", url: "https://h/e.css", text: secrets[13]),
+            HAREntry(url: "https://h/f.css", asked: keyed),
         ]
         let recording = HAR.text(of: [answer.json, extended] + authorized.map(\.json))
         for secret in secrets { #expect(recording.contains(secret)) }

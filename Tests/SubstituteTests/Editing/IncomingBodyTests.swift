@@ -14,6 +14,7 @@ struct IncomingBodyTests {
     /// A server's answer, and the decision about it.
     struct Row: Sendable, CustomTestStringConvertible {
         let path: String
+        var query = ""
         /// The answer's `Content-Type`; nil for none.
         var type: String?
         let body: Data
@@ -28,6 +29,8 @@ struct IncomingBodyTests {
         var remark: String?
         /// True if `check` has nothing to say about the file, wherever it comes from.
         var isClean = true
+        /// True if nothing in the file itself shows why it is left out.
+        var isFitting = false
 
         init(_ path: String, _ type: String?, _ body: String, _ reason: String? = nil) {
             self.init(path, type, Data(body.utf8), reason)
@@ -116,6 +119,36 @@ struct IncomingBodyTests {
             },
             Row("/mark.css", "text/css; charset=iso-8859-1", "\u{FEFF}a::after { content: \"é\" }"),
             Row("/ascii.html", "text/html", "<!doctype html><meta charset=\"iso-8859-1\">a"),
+            // Answers that may be for one person, and URLs with secrets.
+            Row("/private.css", "text/css", "a { }", "its server forbids shared copies").with {
+                ($0.fields, $0.isFitting) = (["Cache-Control": "max-age=60, Private"], true)
+            },
+            Row("/kept.json", "application/json", "{}", "its server forbids shared copies").with {
+                ($0.fields, $0.isFitting) = (["Cache-Control": "no-store"], true)
+            },
+            Row("/public.css", "text/css", "a { }").with { $0.fields = ["Cache-Control": "public, no-cache"] },
+            Row("/token.css", "text/css", "a { }", "its URL holds a token or password (access_token)").with {
+                ($0.query, $0.isFitting) = ("?v=1&access_token=abc", true)
+            },
+            Row("/jwt.css", "text/css", "a { }", "its URL holds a token or password (t)").with {
+                ($0.query, $0.isFitting) = ("?t=eyJhbGciOiJIUzI1NiJ9.e30.x", true)
+            },
+            Row("/signed.css", "text/css", "a { }").with {
+                ($0.query, $0.isClean) = ("?X-Amz-Expires=900&X-Amz-Signature=0a1b2c", false)
+                $0.remark = "its URL expires (\"X-Amz-Expires\")"
+            },
+            Row("/azure.css", "text/css", "a { }").with {
+                ($0.query, $0.isClean) = ("?se=2026-12-01T00%3A00%3A00Z&sig=abc", false)
+                $0.remark = "its URL expires (\"se\")"
+            },
+            Row("/akamai.css", "text/css", "a { }").with {
+                ($0.query, $0.isClean) = ("?hdnea=exp=1795000000~acl=/*~hmac=0a1b", false)
+                $0.remark = "its URL expires (\"hdnea\")"
+            },
+            Row("/key.css", "text/css", "a { }").with {
+                ($0.query, $0.isClean) = ("?sig=abc", false)
+                $0.remark = "its URL has \"sig\", which may be a secret"
+            },
             Row("/utf8.js", "application/javascript; charset=UTF-8", "f('é')"),
         ]
 
@@ -125,7 +158,7 @@ struct IncomingBodyTests {
         var fields = row.fields
         fields["Content-Type"] = row.type
         site.set(row.path, LoopbackServer.Response(headers: fields, body: row.body))
-        let url = site.url + row.path
+        let url = site.url + row.path + row.query
         let file = site.name + (row.file ?? row.path)
 
         let added = try await site.run("add", url)
@@ -151,15 +184,34 @@ struct IncomingBodyTests {
         try expect(row, imported, site, url, file, status: 0)
 
         // The same answer in place of an older one.
-        let old = Data("old".utf8)
+        let old = row.body.isEmpty ? Data() : Data("old".utf8)
         let value = row.entryType.map { "{ \"file\": \"\(file)\", \"type\": \"\($0)\" }" } ?? "\"\(file)\""
         try site.folder.write("{\n  \"\(url)\": \(value)\n}\n", to: "manifest.json")
-        try site.folder.write(row.body.isEmpty ? Data() : old, to: file)
-        try? FileManager.default.removeItem(at: site.folder.url.appendingPathComponent(".substitute.json"))
+        try site.folder.write(old, to: file)
+        // The tool has written the older file.
+        var hash = FNV1a()
+        hash.combine(old)
+        let record = "{\"\(url)\":{\"copy\":\"\(old.count)-\(hash)\",\"etag\":\"old\"}}"
+        try site.folder.write(record, to: ".substitute.json")
         let replaced = try await site.run("add", "--replace", url)
         #expect(replaced.status == (row.reason == nil ? 0 : 1), "\(replaced)")
         if let reason = row.reason { #expect(replaced.errors.contains(reason), "\(replaced)") }
-        #expect(site.listing[file] == (row.reason == nil ? row.body : row.body.isEmpty ? Data() : old))
+        #expect(site.listing[file] == (row.reason == nil ? row.body : old))
+    }
+
+    @Test("A new version in another encoding than the entry names is refused with the line to write")
+    func otherEncoding() async throws {
+        let site = try RemoteSite()
+        site.set("/a.css", .init(headers: ["Content-Type": "text/css"], body: Data("a { }".utf8)))
+        #expect(try await site.run("add", "\(site.url)/a.css").status == 0)
+        site.set("/a.css", .init(headers: ["Content-Type": "text/css"], body: Self.latin))
+        let result = try await site.run("update")
+        #expect(result.status == 1, "\(result)")
+        #expect(
+            result.errors.contains("it is in windows-1252, and its entry says utf-8; write \"type\": "),
+            "\(result)"
+        )
+        #expect(site.file("\(site.name)/a.css") == "a { }")
     }
 
     private func expect(
@@ -182,7 +234,10 @@ struct IncomingBodyTests {
         if let remark = row.remark { #expect(result.output.contains(remark), "\(result)") }
     }
 
-    @Test("check warns about each file that would be left out", arguments: rows.filter { $0.reason != nil })
+    @Test(
+        "check warns about each file that would be left out",
+        arguments: rows.filter { $0.reason != nil && !$0.isFitting }
+    )
     func checked(row: Row) async throws {
         let site = try SiteFolder()
         let file = String(row.path.dropFirst())

@@ -71,6 +71,8 @@ struct CaptureTests {
             fetch("/keyed.json", { headers: { "X-Api-Key": "secret-key" } });
             fetch("/moved?code=secret-code").catch(() => 0);
             fetch("/ours.json");
+            fetch("/mine/name.txt");
+            fetch("/same.txt");
             </script>
             """
         site.set("/", "text/html", Data(page.utf8), ["Set-Cookie": "session=secret-session"])
@@ -78,10 +80,19 @@ struct CaptureTests {
         site.set("/keyed.json", "application/json", Data("{}".utf8))
         site.set("/moved", LoopbackServer.Response(status: 302, headers: ["Location": "/ours.json?no=secret-leads"]))
         site.set("/ours.json", "application/json", Data("[]".utf8), ["Cache-Control": "private"])
+        site.set("/same.txt", "text/plain", Data("same".utf8))
         let result = try await site.run("capture", "--har", "page.har", site.url)
         #expect(result.status == 0, "\(result)")
-        #expect(result.output.contains("/mine.json: it was requested with a password or token"), "\(result)")
-        #expect(result.output.contains("/ours.json: requested with cookies and marked private"), "\(result)")
+        #expect(
+            result.output.contains("/ours.json: its server forbids shared copies (Cache-Control: private)"),
+            "\(result)"
+        )
+        #expect(result.output.contains("/mine/name.txt: it differs without the browser's cookies"), "\(result)")
+        // The server sends these to everyone, although the requests carried cookies or a token.
+        for path in ["same.txt", "mine.json", "keyed.json"] { #expect(site.file(site.path(path)) != nil, "\(path)") }
+        #expect(site.file(site.path("ours.json")) == nil && site.file(site.path("mine/name.txt")) == nil)
+        let all = try await site.run("capture", "--include-private", site.url)
+        #expect(site.file(site.path("mine/name.txt")) == Data("for one".utf8), "\(all)")
         let recording = String(decoding: site.file("page.har") ?? Data(), as: UTF8.self)
         // The recording keeps the queries of the URLs that the page requested, so these URLs still contain secrets.
         let others = recording.replacingOccurrences(of: "/moved?code=secret-code", with: "")

@@ -56,6 +56,9 @@ final class LiveSite: @unchecked Sendable {
                 return .text("\(count)")
             }
         }
+        if request.path.hasPrefix("/mine/") {
+            return .text(request.headers["cookie"] == nil ? "for all" : "for one")
+        }
         if request.path.hasPrefix("/any/") { return .text(request.target + suffix) }
         return lock.withLock { answers[request.path] } ?? .text("no", status: 404)
     }

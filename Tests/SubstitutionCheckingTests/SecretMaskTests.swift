@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LocalSubstitutionDevelopment
+@testable import SubstitutionChecking
 
 @Suite("Secrets in URLs")
 struct SecretMaskTests {

@@ -6,9 +6,12 @@ import LocalSubstitutionCache
 /// The user info (user name and password) and the fragment are removed. OAuth returns tokens in fragments (RFC 6749
 /// §4.2.2), and no server receives a fragment. A value in the query is replaced if the name of its parameter suggests a
 /// secret, or if the value looks like one. A secret in the path stays.
-enum SecretMask {
+package enum SecretMask {
+    /// The placeholder that replaces a secret in a URL.
+    package static let placeholder = "masked"
+
     /// Returns the URL without its secrets.
-    static func masked(_ url: String) -> String {
+    package static func masked(_ url: String) -> String {
         let url = UserInformation.removed(from: String(url.prefix { $0 != "#" }))
         guard let mark = url.firstIndex(of: "?") else { return url }
         return url[...mark] + maskedQuery(url[url.index(after: mark)...])
@@ -17,18 +20,20 @@ enum SecretMask {
     private static func maskedQuery(_ query: Substring) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { parameter in
             guard let sign = parameter.firstIndex(of: "=") else {
-                return isSecret(value: parameter) ? HAREntry.mask : String(parameter)
+                return isSecret(value: parameter) ? placeholder : String(parameter)
             }
             let (name, value) = (parameter[..<sign], parameter[parameter.index(after: sign)...])
-            guard !value.isEmpty, isSecret(name: name) || !isVersion(name: name) && isSecret(value: value) else {
-                return String(parameter)
-            }
-            return "\(name)=\(HAREntry.mask)"
+            return isSecret(name, value) ? "\(name)=\(placeholder)" : String(parameter)
         }
         .joined(separator: "&")
     }
 
-    private static func isSecret(name: Substring) -> Bool {
+    private static func isSecret(_ name: Substring, _ value: Substring) -> Bool {
+        !value.isEmpty && (isSecret(name: name) || !isVersion(name: name) && isSecret(value: value))
+    }
+
+    /// Returns whether the name of a parameter or of a header field suggests a secret.
+    package static func isSecret(name: Substring) -> Bool {
         let name = name.lowercased().filter { $0.isLetter }
         return secretNames.contains(name) || partsOfSecretNames.contains { name.contains($0) }
     }
