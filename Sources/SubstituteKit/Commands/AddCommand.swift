@@ -11,12 +11,14 @@ enum AddCommand {
         summary: "Loads URLs into the manifest's folder, and adds their entries.",
         operands: "[OPTIONS] [MANIFEST] URL…",
         operandKind: .manifest,
-        options: [path, replace, references, host, .maxSize, .dryRun, .includePrivate],
+        options: [path, replace, .discardEdits, references, host, .maxSize, .dryRun, .includePrivate],
         discussion: """
             Saves each file as host/path below the manifest's folder. New entries follow all others, in the same
             style; the rest of the manifest is not changed. A URL that an entry already answers is not loaded; for
             such a URL, --with-references reads the existing file. If the server redirects a page, a stylesheet or a
             module to another URL, the entry is for that URL.
+            With --replace, a file that was edited here, or that .substitute.json does not know, is replaced only with
+            --discard-edits.
 
             \(Command.aboutManifest)
 
@@ -59,27 +61,31 @@ enum AddCommand {
         addition.includesPrivate = arguments.has(.includePrivate)
         let options = try AddOptions(
             replaces: arguments.has(replace),
+            discardsEdits: arguments.has(.discardEdits),
             hosts: HostSelection(arguments),
             limit: Option.size(in: arguments)
         )
         let staging = try StagingFolder.guarded(for: manifest, isDryRun: arguments.has(.dryRun), console)
-        var run = AddRun(options: options, staging: staging, network: console.network)
+        var run = AddRun(options: options, staging: staging, network: console.network) { url in
+            console.tool.line(["add", "--replace", "--discard-edits"] + [named, url].compactMap(\.self))
+        }
         let isComplete = await run.add(keys, as: path, to: &addition)
         if isComplete, arguments.has(references) { await run.addReferences(to: &addition) }
         // Commit before printing, so that the output never reports a change that was not made.
-        if isComplete, !arguments.has(.dryRun) { try addition.commit(in: staging) }
+        let discarded = isComplete && !arguments.has(.dryRun) ? try addition.commit(in: staging) : nil
         for problem in run.problems { console.printError(problem) }
         guard isComplete else {
             console.printError("Nothing was changed.")
             return 1
         }
         for line in run.lines { console.print(line) }
+        if let discarded { console.print("The edited files are in \(visible(discarded.path)).") }
         if arguments.has(.dryRun) { console.print("Nothing was written.") }
         return 0
     }
 
     /// Parses a URL as a user types it; the scheme may be missing.
-    private static func key(_ text: String) throws(UsageError) -> URLPattern {
+    static func key(_ text: String) throws(UsageError) -> URLPattern {
         guard text != "-" else { throw UsageError("name the URLs; standard input is not read") }
         let whole = text.contains("://") || text.hasPrefix("//") ? text : "https://\(text)"
         do throws(URLProblem) {
@@ -106,6 +112,7 @@ enum AddCommand {
 
 struct AddOptions {
     let replaces: Bool
+    let discardsEdits: Bool
     let hosts: HostSelection
     let limit: Int?
 }
@@ -115,6 +122,8 @@ private struct AddRun {
     let options: AddOptions
     let staging: StagingFolder
     let network: Network
+    /// Returns the command that replaces a URL's file even if it was edited.
+    let replacement: (String) -> String
     /// The lines to print if all URLs are added, and the problems.
     private(set) var (lines, problems): ([String], [String]) = ([], [])
     /// The resources whose references `addReferences` loads next.
@@ -124,8 +133,13 @@ private struct AddRun {
     private var selection: ReferenceSelection
     private var seen: Set<String> = []
 
-    init(options: AddOptions, staging: StagingFolder, network: Network) {
-        (self.options, self.staging, self.network) = (options, staging, network)
+    init(
+        options: AddOptions,
+        staging: StagingFolder,
+        network: Network,
+        replacement: @escaping (String) -> String
+    ) {
+        (self.options, self.staging, self.network, self.replacement) = (options, staging, network, replacement)
         selection = ReferenceSelection(options.hosts)
     }
 
@@ -158,7 +172,12 @@ private struct AddRun {
                     guard takesLastURL(&resource) else { continue }
                 }
                 key = resource.key
-                outcome = addition.add(resource, as: path, replaces: options.replaces)
+                outcome = addition.add(
+                    resource,
+                    as: path,
+                    replaces: options.replaces,
+                    discardsEdits: options.discardsEdits
+                )
                 resources.append(resource)
             case .failure(let error):
                 outcome = .refused(error.message)
@@ -191,8 +210,18 @@ private struct AddRun {
             lines.append("added    \(visible(key.spelling)) → \(visible(file))")
             lines += remarks.map { "         \(visible($0))" }
         case .replaced(let file): lines.append("replaced \(visible(key.spelling)) → \(visible(file))")
+        case .moved(let file, let old):
+            lines.append(
+                "replaced \(visible(key.spelling)) → \(visible(file)); \(visible(old)) is left as it was"
+            )
         case .present(let line):
             lines.append("present  \(visible(key.spelling)), answered by line \(line); --replace loads it again")
+        case .kept(_, let reason):
+            problems.append(
+                "\(quoted(key.spelling)) was not loaded: \(reason)\n"
+                    + "  to take its server's version: \(replacement(key.spelling))"
+            )
+            return false
         case .refused(let reason):
             problems.append("\(quoted(key.spelling)) was not loaded: \(visible(reason))")
             return false

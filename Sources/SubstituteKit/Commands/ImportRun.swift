@@ -128,8 +128,8 @@ private struct ImportReport {
                 visible(about.joined(separator: "; ")),
             ])
         case .present(let line): skip(pick.key.spelling, "the entry in line \(line) already answers it")
-        case .replaced: break
-        case .refused(let reason): skip(pick.key.spelling, reason)
+        case .replaced, .moved: break
+        case .kept(_, let reason), .refused(let reason): skip(pick.key.spelling, reason)
         }
     }
 

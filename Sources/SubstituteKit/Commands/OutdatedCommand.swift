@@ -11,15 +11,24 @@ enum OutdatedCommand {
         operandKind: .manifest,
         options: [all, json],
         discussion: """
-            Requests each URL of the manifest, four at a time. If the server sent a version (ETag or Last-Modified)
-            when add or update loaded the file, the command asks only whether that has changed; otherwise, it loads
-            and compares the bytes. It skips entries with "when", because their files are meant to differ, and
-            example.com and similar names, which have no files. Nothing is written.
+            Requests each URL of the manifest, four at a time, and compares three versions: the copy that the tool
+            loaded (.substitute.json has its fingerprint), the file now, and what the server sends. If the server sent
+            a version (ETag or Last-Modified) with the copy, the command asks only whether that has changed. It skips
+            entries with "when", because their files are meant to differ, and example.com and similar names, which
+            have no files. Nothing is written. The states:
+
+              current   the server has the file's bytes
+              differs   the server has other bytes; update loads them
+              edited    the file was edited here, and the server has not changed; update keeps it
+              conflict  both have changed, or the file differs and is not in .substitute.json; update keeps it
+              empty     the server sends an empty file, and the file is not empty; update keeps it
+              gone      the server answers 404 or 410
 
             \(Command.aboutManifest)
 
-            Exits with 0 if every file is up to date; 1 if a file differs, its URL is gone, or the manifest has
-            errors; 3 if no file is known to differ, but one could not be compared; and 2 on a usage error.
+            Exits with 0 if every file is current, edited here only, or skipped; 1 if a file differs, is in conflict,
+            empty or gone, or the manifest has errors; 3 if there is none of these, but a file could not be compared;
+            and 2 on a usage error.
             """,
         example: "  substitute outdated || substitute update",
         run: run
@@ -40,25 +49,32 @@ enum OutdatedCommand {
             for issue in check.errors { console.printError("\(issue)") }
             return 1
         }
-        let remote = RemoteCheck(check, in: manifest.folder)
+        let remote = try RemoteCheck(check, in: manifest.folder)
         let findings = await remote.findings(of: remote.copies, console.network)
         if arguments.has(json) {
             for finding in findings { console.print(try JSONLine.encode(OutputLine(finding))) }
         } else {
             var table = TextTable()
-            for finding in findings where arguments.has(all) || finding.needsAttention { table.append(finding.cells) }
+            for finding in findings where arguments.has(all) || ![.current, .exempt].contains(finding.state) {
+                table.append(finding.cells)
+            }
             table.lines.forEach(console.print)
             console.print(summary(of: findings))
+            for finding in findings where finding.state == .conflict {
+                console.print("\(quoted(finding.copy.substitution.file)) is in conflict with its server:")
+                finding.remedies(arguments.operands.first, console.tool).forEach(console.print)
+            }
         }
-        if findings.contains(where: \.isOutdated) { return 1 }
-        return findings.contains { $0.word == "unknown" } ? 3 : 0
+        return findings.status
     }
 
     private static func summary(of findings: [RemoteCheck.Finding]) -> String {
         let counts = Dictionary(grouping: findings, by: \.word).mapValues(\.count)
         let parts = [
-            ("differs", "differ", "differs"), ("gone", "are gone", "is gone"),
+            ("differs", "differ", "differs"), ("conflict", "are in conflict", "is in conflict"),
+            ("empty", "are empty there", "is empty there"), ("gone", "are gone", "is gone"),
             ("unknown", "could not be compared", nil),
+            ("edited", "are edited here", "is edited here"),
             ("current", "are up to date", "is up to date"), ("exempt", "were skipped", "was skipped"),
         ].compactMap { word, many, one in
             counts[word].map { "\($0) \($0 == 1 ? one ?? many : many)" }
@@ -80,7 +96,7 @@ enum OutdatedCommand {
             let substitution = finding.copy.substitution
             (url, file, state) = (visible(substitution.url), visible(substitution.file), finding.word)
             (size, date) = (substitution.size, finding.date)
-            (remoteSize, remoteDate) = (finding.remote.size, finding.remote.date)
+            (remoteSize, remoteDate) = (finding.size, finding.remoteDate)
             reason = finding.reason
         }
     }

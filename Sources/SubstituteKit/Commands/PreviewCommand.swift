@@ -68,7 +68,7 @@ enum PreviewCommand {
             folder: manifest.folder,
             from: page.deletingLastPathComponent(),
             console.tool,
-            marks: arguments.has(outdated) ? await marks(of: check, manifest, console) : [:],
+            marks: arguments.has(outdated) ? try await marks(of: check, manifest, console) : [:],
             use: check.errors.isEmpty
                 ? try arguments.values(.used).last.map { try RecordedUse(named: $0, of: check, manifest, console) }
                 : nil,
@@ -102,7 +102,7 @@ enum PreviewCommand {
         console.flush()
         if arguments.has(opens) { try open(address, console) }
         if arguments.has(outdated) {
-            server.mark(await marks(of: server.current, manifest, console))
+            server.mark(try await marks(of: server.current, manifest, console))
         }
         while true { try await server.followRecording() }
     }
@@ -112,8 +112,8 @@ enum PreviewCommand {
         of check: ManifestCheck,
         _ manifest: ManifestFile,
         _ console: Console
-    ) async -> [String: String] {
-        let remote = RemoteCheck(check, in: manifest.folder)
+    ) async throws -> [String: String] {
+        let remote = try RemoteCheck(check, in: manifest.folder)
         let findings = await remote.findings(of: remote.copies, console.network)
         let notes = findings.compactMap { finding in finding.mark.map { (finding.copy.substitution.file, $0) } }
         return Dictionary(notes) { first, _ in first }

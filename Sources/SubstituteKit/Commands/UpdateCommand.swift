@@ -2,72 +2,145 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Reloads each file that differs from the current version on its server.
+/// Reloads each file that only its server has changed.
 enum UpdateCommand {
     static let command = Command(
         name: "update",
-        summary: "Reloads the files that differ from their servers' current versions.",
-        operands: "[OPTIONS] [MANIFEST]",
+        summary: "Reloads the files that have changed on their servers, and keeps those that were edited here.",
+        operands: "[OPTIONS] [MANIFEST] [URL…]",
         operandKind: .manifest,
-        options: [.dryRun, .maxSize, .includePrivate],
+        options: [.discardEdits, keepEdits, .dryRun, .maxSize, .includePrivate],
         discussion: """
-            Finds the outdated files as substitute outdated does. A file is replaced if its new version was loaded
-            completely and still matches its type; the other files and the manifest are not changed. All files are
-            replaced together at the end; Control-C before that changes nothing.
+            Finds the outdated files as substitute outdated does, and replaces those that differ. A file that was
+            edited here is kept. If its server has changed, too, or if .substitute.json does not know the file, it is
+            in conflict: it is kept, and reported with the commands that decide. An empty file never replaces one that
+            is not empty.
+
+            A file is replaced if its new version was loaded completely and still matches its type; the other files
+            and the manifest are not changed. All files are replaced together at the end; Control-C before that
+            changes nothing. With URLs, only their files are compared.
 
             \(Command.aboutManifest)
 
-            Exits with 0 if every file is now up to date; 1 if a file could not be loaded or the manifest has errors;
-            and 2 on a usage error.
+            Exits with 0 if every file is now current, or edited here only; 1 if a file is in conflict, was not loaded
+            or is gone, or the manifest has errors; 3 if there is none of these, but a file could not be compared; and
+            2 on a usage error.
             """,
         example: "  substitute update",
         run: run
     )
 
+    private static let keepEdits = Option(
+        "keep-edits",
+        "Decide conflicts for the files here: they count as edited, until their servers change\nagain."
+    )
+
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
-        guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
+        let (named, urls) = ManifestLocation(console).split(arguments.operands)
+        let keys = try urls.map(AddCommand.key)
         let limit = try Option.size(in: arguments)
-        let manifest = try ManifestLocation(console).find(arguments.operands.first)
+        let (discards, keeps) = (arguments.has(.discardEdits), arguments.has(keepEdits))
+        if discards, keeps { throw UsageError("--discard-edits and --keep-edits exclude each other") }
+        let manifest = try ManifestLocation(console).find(named)
         var addition = try Addition(to: manifest, on: console.now())
         addition.includesPrivate = arguments.has(.includePrivate)
-        var updated: [String] = []
-        let remote = RemoteCheck(addition.check, in: manifest.folder)
-        let findings = await remote.findings(of: remote.copies, console.network)
-        // If several URLs share one file, the servers' versions may differ, and the tool cannot choose one of them.
-        let shared = Dictionary(grouping: findings.filter { $0.word != "exempt" }) { $0.copy.substitution.realPath }
-        func isShared(_ finding: RemoteCheck.Finding) -> Bool {
-            shared[finding.copy.substitution.realPath, default: []].count > 1
+        let remote = try RemoteCheck(addition.check, in: manifest.folder)
+        let copies = try keys.isEmpty ? remote.copies : keys.flatMap { key in try remote.copies(of: key) }
+        let isDryRun = arguments.has(.dryRun)
+        let findings = await remote.findings(of: copies, console.network)
+        let staging = try StagingFolder.guarded(for: manifest, isDryRun: isDryRun, console)
+        var run = UpdateRun(discards: discards, keeps: keeps, addition: addition, findings: findings)
+        await run.load(staging, limit, console.network)
+        let discarded = isDryRun ? nil : try run.addition.commit(in: staging)
+        run.report(isDryRun, named, console)
+        if let discarded { console.print("The edited files are in \(visible(discarded.path)).") }
+        if isDryRun { console.print("Nothing was written.") }
+        return run.failed.isEmpty ? run.findings.status : 1
+    }
+}
+
+/// One run of the `update` command.
+private struct UpdateRun {
+    let discards: Bool
+    let keeps: Bool
+    var addition: Addition
+    /// The findings; after the loads, as they are once the changes are made.
+    private(set) var findings: [RemoteCheck.Finding]
+    private var updated: [String] = []
+    /// The reasons why files were not loaded, keyed by the index of the finding.
+    private(set) var failed: [Int: String] = [:]
+
+    init(discards: Bool, keeps: Bool, addition: Addition, findings: [RemoteCheck.Finding]) {
+        (self.discards, self.keeps, self.addition, self.findings) = (discards, keeps, addition, findings)
+    }
+
+    /// True if the server's version of a file is loaded.
+    private func isLoaded(_ finding: RemoteCheck.Finding) -> Bool {
+        switch finding.state {
+        case .differs: !finding.copy.isShared
+        case .edited: discards
+        case .conflict: discards || keeps
+        case .current, .empty, .gone, .unknown, .exempt: false
         }
-        let differing = findings.filter { $0.word == "differs" }
-        let outdated = differing.filter { !isShared($0) }
-        var failed = findings.filter { ["gone", "unknown"].contains($0.word) }.map { ($0.copy, $0.reason ?? "") }
-        failed += differing.filter(isShared).map { ($0.copy, "several entries name its file; give each its own file") }
-        if arguments.has(.dryRun) {
-            for finding in outdated { console.print("would load \(visible(finding.copy.substitution.file))") }
-        } else {
-            let staging = try StagingFolder.guarded(for: manifest, isDryRun: false, console)
-            let downloads = outdated.map { Download(key: $0.copy.key, url: $0.copy.url) }
-            for (finding, load) in zip(outdated, await Download.loads(downloads, staging, limit, console.network)) {
-                switch load.map({ addition.replace(finding.copy.substitution, with: $0) }) {
-                case .success(.refused(let reason)): failed.append((finding.copy, reason))
-                case .failure(let error): failed.append((finding.copy, error.message))
-                case .success: updated.append(visible(finding.copy.substitution.file))
-                }
+    }
+
+    /// Loads the servers' versions, and schedules the changes.
+    mutating func load(_ staging: StagingFolder, _ limit: Int?, _ network: Network) async {
+        let indices = findings.indices.filter { isLoaded(findings[$0]) }
+        let downloads = indices.map { Download(key: findings[$0].copy.key, url: findings[$0].copy.url) }
+        for (index, load) in zip(indices, await Download.loads(downloads, staging, limit, network)) {
+            switch load {
+            case .success(let resource): use(resource, index)
+            case .failure(let error): failed[index] = error.message
             }
-            for finding in findings {
-                if case .current(let version?) = finding.state {
-                    addition.recordVersion(version, of: finding.copy.substitution, finding.copy.key)
-                }
+        }
+        for finding in findings {
+            guard let version = finding.version, [.current, .edited].contains(finding.state) else { continue }
+            addition.recordVersion(version, of: finding.copy.substitution)
+        }
+    }
+
+    private mutating func use(_ resource: Resource, _ index: Int) {
+        let file = findings[index].copy.substitution
+        if keeps, findings[index].state == .conflict, let copy = Fingerprint(of: resource.file), copy.count != 0 {
+            findings[index].set(.edited, "it was edited here, and its server's present version is noted")
+            findings[index].version = (resource.version ?? RemoteVersion()).with(copy)
+            return
+        }
+        switch addition.replace(file, with: resource, discardsEdits: discards) {
+        case .kept(let comparison, let reason):
+            // The file was edited, or its server changed again, since the comparison.
+            findings[index].set(comparison == .edited ? .edited : .conflict, reason)
+        case .refused(let reason):
+            failed[index] = reason
+        case .added, .replaced, .moved, .present:
+            findings[index].set(.current, nil)
+            updated.append(visible(file.file))
+        }
+    }
+
+    func report(_ isDryRun: Bool, _ manifest: String?, _ console: Console) {
+        for file in updated { console.print("\(isDryRun ? "would load" : "updated") \(file)") }
+        for (index, finding) in findings.enumerated() {
+            let file = finding.copy.substitution
+            let reason = failed[index] ?? finding.reason ?? ""
+            if finding.state == .edited, failed[index] == nil {
+                console.print("kept \(visible(file.file)): \(visible(reason))")
+            } else if failed[index] != nil || ![.current, .exempt].contains(finding.state) {
+                console.printError("\(quoted(file.url)) was not loaded: \(visible(reason))")
+                if failed[index] == nil { finding.remedies(manifest, console.tool).forEach(console.printError) }
             }
-            try addition.commit(in: staging)
-            for file in updated { console.print("updated \(file)") }
         }
-        for (copy, reason) in failed {
-            console.printError("\(quoted(copy.substitution.url)) was not loaded: \(visible(reason))")
+        func count(_ states: RemoteCheck.State...) -> Int {
+            findings.indices.count { failed[$0] == nil && states.contains(findings[$0].state) }
         }
-        let current = findings.count { $0.word == "current" }
-        let counts = ["\(counted(updated.count, "file")) updated", "\(current) up to date"]
-        console.print((counts + (failed.isEmpty ? [] : ["\(failed.count) not loaded"])).joined(separator: ", "))
-        return failed.isEmpty ? 0 : 1
+        let files = counted(updated.count, "file") + (isDryRun ? " would be updated" : " updated")
+        let others = [
+            (count(.edited), "edited here"), (count(.conflict), "in conflict"),
+            (failed.count + count(.differs, .empty, .gone, .unknown), "not loaded"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        console.print(
+            ([files, "\(count(.current) - updated.count) up to date"] + others).joined(separator: ", ")
+        )
     }
 }

@@ -41,6 +41,8 @@ struct Addition {
     private var added: [ManifestText.Entry] = []
     /// True to take responses that may be for one person.
     var includesPrivate = false
+    /// The edited files that the changes discard, as paths below the folder.
+    private var discarded: Set<String> = []
 
     /// The outcome of adding a resource.
     enum Outcome {
@@ -48,11 +50,18 @@ struct Addition {
         case added(String, [String] = [])
         /// An existing entry whose file has new bytes; holds the file's path.
         case replaced(String)
+        /// An existing entry with a new file; holds the paths of the new and of the old file, which stays as it was.
+        case moved(String, from: String)
         /// An existing entry that answers the URL already, and is not changed; holds the entry's line.
         case present(Int)
+        /// An existing entry whose file was edited, and is kept; holds the state in words, as a clause about "it".
+        case kept(RemoteRecord.Comparison, String)
         /// The resource was refused; holds the reason.
         case refused(String)
     }
+
+    /// The reason why a file that several entries name is not replaced.
+    static let sharedFile = "several entries name its file; give each its own file"
 
     /// Reads and checks a manifest.
     ///
@@ -72,7 +81,7 @@ struct Addition {
         }
         text = try ManifestText(check.text)
         names = FileNames(in: folder)
-        record = RemoteRecord(in: folder)
+        record = try RemoteRecord(in: folder)
         change = FolderChange(manifest.url, name: name, original: check.text, date: date)
     }
 
@@ -115,11 +124,17 @@ struct Addition {
     ///   - resource: The resource that a server sent.
     ///   - path: The path for the resource's file; nil to derive a free path from the resource's URL.
     ///   - replaces: True to replace the file of an entry that answers the URL already.
+    ///   - discardsEdits: True to replace the file even if it was edited.
     /// - Returns: The outcome; it takes effect when the changes are committed.
-    mutating func add(_ resource: Resource, as path: String? = nil, replaces: Bool = false) -> Outcome {
+    mutating func add(
+        _ resource: Resource,
+        as path: String? = nil,
+        replaces: Bool = false,
+        discardsEdits: Bool = false
+    ) -> Outcome {
         if let known = known(resource.key) {
             guard replaces, case .present = known, let old = substitution(for: resource.key) else { return known }
-            return replace(old, with: resource, as: path)
+            return replace(old, with: resource, as: path, discardsEdits: discardsEdits)
         }
         let body: IncomingBody.Accepted
         do {
@@ -145,14 +160,19 @@ struct Addition {
             ignored: resource.ignored
         )
         added.append(entry)
-        scheduleFile(resource, at: file)
-        return .added(file, body.remarks)
+        return schedule(resource, at: file, for: resource.key.spelling) ?? .added(file, body.remarks)
     }
 
-    /// Replaces the bytes of an entry's file.
+    /// Replaces the bytes of an entry's file, unless the file was edited.
     ///
     /// If `path` is not the path of this file, a new file is created at `path`, and the entry refers to the new file.
-    mutating func replace(_ old: Substitution, with resource: Resource, as path: String? = nil) -> Outcome {
+    /// The old file stays as it is.
+    mutating func replace(
+        _ old: Substitution,
+        with resource: Resource,
+        as path: String? = nil,
+        discardsEdits: Bool = false
+    ) -> Outcome {
         do {
             let body = try IncomingBody(resource)
                 .accepted(as: path ?? old.file, includingPrivate: includesPrivate)
@@ -160,9 +180,26 @@ struct Addition {
         } catch {
             return .refused(error.message)
         }
+        let url = old.recordedURL
+        let real = URL(fileURLWithPath: old.realPath)
+        guard let here = Fingerprint(of: real), let there = Fingerprint(of: resource.file) else {
+            return .refused("\(quoted(old.file)) cannot be read")
+        }
+        if there.count == 0, here.count != 0, record.version(of: url)?.copy != there {
+            return .refused(
+                "its server sends an empty file, and \(quoted(old.file)) has \(ByteCount(here.count ?? 0)); if it is "
+                    + "meant to be empty, empty the file here"
+            )
+        }
         guard let path, path != old.file else {
-            scheduleFile(resource, at: realPath(of: old))
-            return .replaced(old.file)
+            if isShared(old) { return .refused(Self.sharedFile) }
+            let comparison = record.comparison(of: url, here: here, there: there)
+            if [.edited, .conflict].contains(comparison), !discardsEdits {
+                return .kept(comparison, record.words(comparison, of: url, here: here.count, there: there.count))
+            }
+            let path = realPath(of: old)
+            if [.edited, .conflict].contains(comparison) { discarded.insert(path) }
+            return schedule(resource, at: path, for: url, replacing: here) ?? .replaced(old.file)
         }
         guard old.namedFile == old.file else {
             return .refused("\(quoted(old.file)) belongs to the entry of its folder, so it cannot have another path")
@@ -173,8 +210,15 @@ struct Addition {
         }
         names.markTaken(path)
         if let key = try? URLPattern(old.namedURL) { text.setFile(of: key, to: path) }
-        scheduleFile(resource, at: path)
-        return .replaced(path)
+        return schedule(resource, at: path, for: url) ?? .moved(path, from: old.file)
+    }
+
+    /// True if an entry without conditions other than the substitution's own names the same file.
+    private func isShared(_ substitution: Substitution) -> Bool {
+        check.shipped.contains { other in
+            other.realPath == substitution.realPath && other.conditions.isEmpty
+                && (other.line, other.column) != (substitution.line, substitution.column)
+        }
     }
 
     /// Returns a closure that compares the file at a path with a resource.
@@ -200,23 +244,62 @@ struct Addition {
             ? String(substitution.realPath.dropFirst(prefix.count)) : substitution.file
     }
 
-    private mutating func scheduleFile(_ resource: Resource, at path: String) {
-        if let version = resource.version, let data = try? Data(contentsOf: resource.file, options: .mappedIfSafe) {
-            record.set(version.with(data), for: resource.key.spelling)
-        }
-        change.schedule(resource.file, at: path)
+    /// Schedules the resource's file, and records its version under a URL.
+    ///
+    /// - Returns: The reason why the file cannot be read; nil if it can.
+    private mutating func schedule(
+        _ resource: Resource,
+        at path: String,
+        for url: String,
+        replacing old: Fingerprint? = nil
+    ) -> Outcome? {
+        guard let copy = Fingerprint(of: resource.file) else { return .refused("the loaded file cannot be read") }
+        record.set((resource.version ?? RemoteVersion()).with(copy), for: url)
+        // A file that a killed run left at a new path has the same bytes.
+        let left = old == nil && FileSystem.kind(of: folder.appendingPathComponent(path).path) != nil
+        change.schedule(resource.file, at: path, replacing: left ? copy : old)
+        return nil
     }
 
-    /// Records the server's version of a file that is up to date.
-    mutating func recordVersion(_ version: RemoteVersion, of substitution: Substitution, _ key: URLPattern) {
-        guard let data = substitution.bytes(upTo: substitution.size) else { return }
-        record.set(version.with(data), for: key.spelling)
+    /// Records the server's version of a resource without a change of its file.
+    mutating func recordVersion(_ version: RemoteVersion, of substitution: Substitution) {
+        record.set(version, for: substitution.recordedURL)
     }
 
     /// Makes all the changes, or none.
-    mutating func commit(in staging: StagingFolder) throws {
+    ///
+    /// - Returns: A temporary folder with copies of the edited files that were discarded; nil if there are none.
+    @discardableResult
+    mutating func commit(in staging: StagingFolder) throws -> URL? {
         change.text = text.appending(added)
-        if let data = try record.changed() { change.schedule(try staging.write(data), at: RemoteRecord.name) }
+        change.record = record
+        let copies = try copiesOfDiscarded()
         try change.commit(in: staging)
+        return copies
+    }
+
+    private func copiesOfDiscarded() throws -> URL? {
+        if discarded.isEmpty { return nil }
+        var template = Array("\(FileManager.default.temporaryDirectory.path)/substitute-edits-XXXXXX".utf8CString)
+        guard let made = mkdtemp(&template) else {
+            throw ToolError(
+                "nothing was changed, because the edited files cannot be copied: \(String(cString: strerror(errno)))"
+            )
+        }
+        let copies = URL(fileURLWithPath: String(cString: made))
+        do {
+            for path in discarded.sorted() {
+                let copy = copies.appendingPathComponent(path)
+                let above = copy.deletingLastPathComponent()
+                try FileManager.default.createDirectory(at: above, withIntermediateDirectories: true)
+                let file = folder.resolvingSymlinksInPath().appendingPathComponent(path)
+                try FileManager.default.copyItem(at: file, to: copy)
+            }
+            return copies
+        } catch {
+            throw ToolError(
+                "nothing was changed, because the edited files cannot be copied: \(FileSystem.reason(error))"
+            )
+        }
     }
 }

@@ -5,9 +5,15 @@ import SubstituteCheckKit
 /// A set of changes to a manifest's folder, made as a whole or not at all.
 ///
 /// New files are moved first, because nothing uses a file that the manifest does not name. Next, `rename` replaces the
-/// existing files, one at a time. The manifest is written last. If the run is killed in between, each file is complete,
-/// in its old or its new version. The manifest then names only files that exist. If the user runs the same command
-/// again, the command completes the changes.
+/// existing files, one at a time, and then the manifest. If the run is killed in between, each file is complete, in its
+/// old or its new version. The manifest then names only files that exist. If the user runs the same command again, the
+/// command completes the changes.
+///
+/// The record gets new URLs before the manifest does, so that it knows every file that the manifest names. It gets new
+/// versions last: a file that is newer than its record is equal to its server's, and therefore current; a file that is
+/// older would count as edited.
+///
+/// Each replacement states the bytes that it replaces. If a file has other bytes by then, nothing is changed.
 struct FolderChange {
     /// The manifest file.
     let manifest: URL
@@ -19,8 +25,18 @@ struct FolderChange {
     private let date: Date
     /// The manifest's new text; nil to leave the manifest unchanged.
     var text: Data?
-    /// The new files, each with its path below the folder.
-    private(set) var files: [(made: URL, path: String)] = []
+    /// The record of the loaded files; nil to leave it unchanged.
+    var record: RemoteRecord?
+    /// The new files.
+    private(set) var files: [ScheduledFile] = []
+
+    /// A new file, and the path that it gets below the folder.
+    struct ScheduledFile {
+        let made: URL
+        let path: String
+        /// The fingerprint of the file that it replaces; nil if the path must be free.
+        let replaced: Fingerprint?
+    }
 
     init(_ manifest: URL, name: String, original: Data, date: Date) {
         (self.manifest, self.name, self.original, self.date) = (manifest, name, original, date)
@@ -28,31 +44,55 @@ struct FolderChange {
 
     private var folder: URL { manifest.deletingLastPathComponent() }
 
-    /// Schedules the move of a new file to a path; the move replaces any existing file at the path.
-    mutating func schedule(_ made: URL, at path: String) { files.append((made, path)) }
+    /// Schedules the move of a new file to a path.
+    ///
+    /// - Parameters:
+    ///   - made: The new file, in the staging folder.
+    ///   - path: The path below the manifest's folder.
+    ///   - replaced: The fingerprint of the file at this path that may be replaced; nil if the path must be free.
+    mutating func schedule(_ made: URL, at path: String, replacing replaced: Fingerprint? = nil) {
+        files.append(ScheduledFile(made: made, path: path, replaced: replaced))
+    }
 
     /// Makes the changes.
     ///
-    /// - Throws: ``ToolError`` if something cannot be written, or if the manifest would have errors. The changes are
-    ///   then undone. If a change cannot be undone, the error says so.
+    /// - Throws: ``ToolError`` if something cannot be written, if the manifest would have errors, or if a file or the
+    ///   manifest was changed meanwhile. The changes are then undone. If a change cannot be undone, the error says so.
     func commit(in staging: StagingFolder) throws {
+        let texts = try (added: record?.text(addsOnly: true), whole: record?.text())
+        let added = try texts.added.map(staging.write)
+        let whole = texts.added == texts.whole ? nil : try texts.whole.map(staging.write)
+        let new = text == original ? nil : try text.map(staging.write)
         try staging.commit {
             var undo: [() throws -> Void] = []
+            var count = 0
+            func change(_ made: URL, _ target: URL, _ name: String, over replaced: Fingerprint?) throws -> Change {
+                count += 1
+                let backup = staging.url.appendingPathComponent("\(StagingFolder.aside)\(count)")
+                let change = Change(made: made, target: target, name: name, replaced: replaced, backup: backup)
+                try change.prepare()
+                return change
+            }
+            func make(_ change: Change) throws {
+                try change.make(&undo)
+                staging.afterEachStep()
+            }
             do {
-                var replacements: [Replacement] = []
-                for (number, file) in files.enumerated() {
-                    let backup = staging.url.appendingPathComponent("\(StagingFolder.aside)\(number)")
-                    if let next = try moveOrPrepareReplacement(file.made, at: file.path, keeping: backup, &undo) {
-                        replacements.append(next)
-                    }
-                    staging.afterEachStep()
+                var replacements: [Change] = []
+                for file in files {
+                    let next = try change(file.made, target(of: file.path, &undo), file.path, over: file.replaced)
+                    if file.replaced == nil { try make(next) } else { replacements.append(next) }
                 }
                 try checkManifest()
-                for replacement in replacements {
-                    try replacement.make(&undo)
-                    staging.afterEachStep()
-                }
-                try writeManifest()
+                let main = manifest.resolvingSymlinksInPath()
+                let old = Fingerprint(original)
+                guard Fingerprint(of: main) == old else { throw Self.changed(name) }
+                let book = folder.appendingPathComponent(RemoteRecord.name).resolvingSymlinksInPath()
+                if let added { try make(change(added, book, RemoteRecord.name, over: record?.read)) }
+                for replacement in replacements { try make(replacement) }
+                if let new { try make(change(new, main, name, over: old)) }
+                let last = texts.added.map { Fingerprint($0) } ?? record?.read
+                if let whole { try make(change(whole, book, RemoteRecord.name, over: last)) }
             } catch {
                 do {
                     for step in undo.reversed() { try step() }
@@ -65,40 +105,56 @@ struct FolderChange {
         }
     }
 
-    /// The replacement of an existing file, prepared but not yet made.
-    private struct Replacement {
+    /// A new file, and the path that it gets.
+    private struct Change {
         let made: URL
         let target: URL
+        /// The name in messages.
+        let name: String
+        /// The fingerprint of the file that it replaces; nil if the path must be free.
+        let replaced: Fingerprint?
         /// The backup of the existing file: a hard link, or a copy.
         let backup: URL
 
+        /// Checks that the file at the path has the bytes that may be replaced, and keeps a backup of it.
+        ///
+        /// The old file also keeps its path, so that a complete file exists there at all times.
+        func prepare() throws {
+            guard replaced != nil else { return }
+            try check()
+            let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions]
+            if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: made.path) }
+            // Some file systems have no hard links, and a manifest may be a link to another file system.
+            if link(target.path, backup.path) != 0 { try FileManager.default.copyItem(at: target, to: backup) }
+        }
+
+        private func check() throws {
+            guard Fingerprint(of: target) == replaced else { throw FolderChange.changed(name) }
+        }
+
+        /// Moves the new file to its path.
         func make(_ undo: inout [() throws -> Void]) throws {
-            guard rename(made.path, target.path) == 0 else { throw FolderChange.error(target.path) }
-            undo.append {
-                guard rename(backup.path, target.path) == 0 else { throw FolderChange.error(target.path) }
+            if replaced != nil {
+                try check()
+                try FolderChange.move(made, over: target)
+                undo.append { try FolderChange.move(backup, over: target) }
+                return
             }
+            // Unlike `rename`, `link` never replaces a file. Some file systems have no hard links.
+            if link(made.path, target.path) == 0 {
+                unlink(made.path)
+            } else {
+                guard errno != EEXIST, FileSystem.kind(of: target.path) == nil else { throw FolderChange.changed(name) }
+                try FolderChange.move(made, over: target)
+            }
+            undo.append { try FileManager.default.removeItem(at: target) }
         }
     }
 
-    /// Moves a file to its path if the path is free; otherwise prepares and returns a replacement.
-    private func moveOrPrepareReplacement(
-        _ made: URL,
-        at path: String,
-        keeping backup: URL,
-        _ undo: inout [() throws -> Void]
-    ) throws -> Replacement? {
-        let target = try self.target(of: path, &undo)
-        if FileSystem.kind(of: target.path) != nil {
-            let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions]
-            if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: made.path) }
-            // Add a hard link to the old file as a backup. The old file also keeps its path, so that a complete file
-            // exists there at all times. If the file system has no hard links, copy the file.
-            if link(target.path, backup.path) != 0 { try FileManager.default.copyItem(at: target, to: backup) }
-            return Replacement(made: made, target: target, backup: backup)
-        }
-        guard rename(made.path, target.path) == 0 else { throw Self.error(target.path) }
-        undo.append { try FileManager.default.removeItem(at: target) }
-        return nil
+    private static func move(_ file: URL, over target: URL) throws {
+        if rename(file.path, target.path) == 0 { return }
+        guard errno == EXDEV else { throw error(target.path) }
+        try Data(contentsOf: file).write(to: target, options: .atomic)
     }
 
     /// Returns the URL for a path, and creates the path's missing parent folders.
@@ -134,17 +190,8 @@ struct FolderChange {
         }
     }
 
-    private func writeManifest() throws {
-        guard let text else { return }
-        let file = manifest.resolvingSymlinksInPath()
-        // The user may have edited the manifest while the files were loaded.
-        guard try Data(contentsOf: file) == original else {
-            throw ToolError("\(quoted(name)) was changed in the meantime, so nothing was done; run the command again")
-        }
-        if text == original { return }
-        let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
-        try text.write(to: file, options: .atomic)
-        if let mode { try? FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path) }
+    private static func changed(_ name: String) -> ToolError {
+        ToolError("\(quoted(name)) was changed in the meantime, so nothing was done; run the command again")
     }
 
     private static func error(_ path: String) -> ToolError {

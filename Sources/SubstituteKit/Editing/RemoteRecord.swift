@@ -1,65 +1,132 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
-/// The validators that a server sent for one version of a resource.
-struct RemoteVersion: Codable, Equatable {
+/// One version of a resource, as its server sent it.
+struct RemoteVersion: Codable, Equatable, Sendable {
     /// The value of `ETag` (RFC 9110 §8.8.3).
     var etag: String?
     /// The value of `Last-Modified` (RFC 9110 §8.8.2).
     var lastModified: String?
-    /// A fingerprint of the local file: the length of its bytes, and their FNV-1a hash.
-    var copy: String?
+    /// The fingerprint of the bytes that the tool wrote.
+    var copy: Fingerprint?
 
-    /// Returns a copy of this version with the fingerprint of the local file's bytes.
-    func with(_ data: Data) -> RemoteVersion {
-        RemoteVersion(etag: etag, lastModified: lastModified, copy: Self.fingerprint(of: data))
-    }
-
-    static func fingerprint(of data: Data) -> String {
-        var hash = FNV1a()
-        hash.combine(data)
-        return "\(data.count)-\(hash)"
+    /// Returns this version with the fingerprint of its bytes.
+    func with(_ copy: Fingerprint) -> RemoteVersion {
+        RemoteVersion(etag: etag, lastModified: lastModified, copy: copy)
     }
 }
 
 /// The versions of the resources that the tool has loaded, stored in a file beside the manifest.
 ///
-/// With a recorded version, the tool can send a conditional request. If the resource has not changed, the server
-/// answers with status 304 and sends no body. If no version is recorded, or if the local file was edited later, the
-/// tool loads the resource and compares the bytes. The record contains no header fields of a response except `ETag` and
-/// `Last-Modified`.
-struct RemoteRecord {
+/// The record says who changed a file. A file that differs from its recorded copy, or that has none, was edited here.
+/// With recorded validators, the tool can also send a conditional request: if the resource has not changed, the server
+/// answers with status 304 and sends no body. The record contains no other header fields of a response.
+struct RemoteRecord: Sendable {
     /// The name of the record's file.
     ///
     /// The name begins with ".", so an entry for a whole folder ignores the file.
     static let name = ".substitute.json"
 
+    /// The comparison of three versions: the recorded copy, the file now, and what its server sends now.
+    enum Comparison {
+        /// The server sends the file's bytes.
+        case current
+        /// Only the server has changed.
+        case changed
+        /// Only the file has changed.
+        case edited
+        /// Both have changed, or there is no recorded copy.
+        case conflict
+    }
+
     private var versions: [String: RemoteVersion]
     private let original: [String: RemoteVersion]
+    /// The fingerprint of the record's file when it was read; nil if there was no file.
+    let read: Fingerprint?
 
-    /// Reads the record in a folder; creates an empty record if the file is missing or unreadable.
-    init(in folder: URL) {
-        let data = try? Data(contentsOf: folder.appendingPathComponent(Self.name))
-        versions = data.flatMap { try? JSONDecoder().decode([String: RemoteVersion].self, from: $0) } ?? [:]
-        original = versions
+    /// Reads the record in a folder.
+    ///
+    /// - Throws: ``ToolError`` if there is a record that cannot be read. Without it, every file would count as edited.
+    init(in folder: URL) throws(ToolError) {
+        let file = folder.appendingPathComponent(Self.name)
+        guard FileSystem.kind(of: file.path) != nil else {
+            (versions, original, read) = ([:], [:], nil)
+            return
+        }
+        do {
+            // A pipe, for example, may never end.
+            guard FileSystem.kind(of: file.resolvingSymlinksInPath().path) == .typeRegular else {
+                throw ToolError("it is not a file")
+            }
+            let data = try Data(contentsOf: file)
+            let stored = try JSONDecoder().decode([String: RemoteVersion].self, from: data).sorted { $0.key < $1.key }
+            versions = Dictionary(stored.map { (Self.key($0.key), $0.value) }) { _, last in last }
+            (original, read) = (versions, Fingerprint(data))
+        } catch {
+            throw ToolError(
+                "\(quoted(Self.name)), the record of the loaded files, cannot be read\(Self.cause(of: error)); restore it, "
+                    + "or remove it: then each file that differs from its server's counts as edited here"
+            )
+        }
     }
 
-    /// Returns the version that is recorded for a URL; nil if no version is recorded, or if the local file was edited
-    /// later.
-    func version(of url: String, copy: Data) -> RemoteVersion? {
-        guard let version = versions[url], version.copy == RemoteVersion.fingerprint(of: copy) else { return nil }
-        return version
+    private static func cause(of error: any Error) -> String {
+        if let error = error as? ToolError { return ": \(error.message)" }
+        return error is DecodingError ? ", because its JSON has a mistake" : ": \(FileSystem.reason(error))"
     }
 
-    mutating func set(_ version: RemoteVersion, for url: String) {
-        versions[url] = version.etag == nil && version.lastModified == nil ? nil : version
+    /// Returns the same text for all spellings of a URL; without a scheme, https is meant.
+    private static func key(_ url: String) -> String {
+        (try? URLPattern(url))?.targets.first?.identity.description ?? url
     }
 
-    /// Returns the text to write; nil if nothing changed.
-    func changed() throws -> Data? {
+    /// Returns the version that is recorded for a URL; nil if no copy is recorded.
+    func version(of url: String) -> RemoteVersion? { versions[Self.key(url)].flatMap { $0.copy == nil ? nil : $0 } }
+
+    /// Compares three versions of a URL's resource.
+    ///
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - here: The fingerprint of the file.
+    ///   - there: The fingerprint of the server's bytes; nil if they are known to differ from the file and the copy.
+    /// - Returns: The result.
+    func comparison(of url: String, here: Fingerprint, there: Fingerprint?) -> Comparison {
+        if here == there { return .current }
+        guard let copy = version(of: url)?.copy else { return .conflict }
+        return copy == here ? .changed : copy == there ? .edited : .conflict
+    }
+
+    /// Returns the state of an edited file in words, as a clause about "it".
+    func words(_ comparison: Comparison, of url: String, here: Int?, there: Int?) -> String {
+        let sizes = [("here", here), ("there", there)].compactMap { place, size in
+            size.map { "\(place) \(ByteCount($0))" }
+        }.joined(separator: ", ")
+        if version(of: url) == nil { return "it is not in \(Self.name), so it counts as edited here (\(sizes))" }
+        return comparison == .edited
+            ? "it was edited here, and its server has not changed"
+            : "it was edited here, and has changed on its server (\(sizes))"
+    }
+
+    mutating func set(_ version: RemoteVersion, for url: String) { versions[Self.key(url)] = version }
+
+    /// Returns the text to write.
+    ///
+    /// - Parameter addsOnly: True for a text in which every version that was recorded before is unchanged.
+    /// - Returns: The text; nil if nothing changed.
+    /// - Throws: An error if the text cannot be encoded.
+    func text(addsOnly: Bool = false) throws -> Data? {
+        let versions = addsOnly ? versions.merging(original) { $1 } : versions
         guard versions != original else { return nil }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(versions) + Data("\n".utf8)
     }
+}
+
+extension Substitution {
+    /// The URL under which the file's version is recorded.
+    ///
+    /// The `index.html` of a folder answers two URLs, and has one record.
+    var recordedURL: String { url.hasSuffix("/") && folderLength != nil ? url + "index.html" : url }
 }

@@ -55,6 +55,10 @@ extension Option {
         value: "size",
         "Take no file larger than this, such as 5MB. Without it, add and update\ntake no file larger than 1GB."
     )
+    static let discardEdits = Option(
+        "discard-edits",
+        "Also replace files that were edited here; copies go to a temporary folder."
+    )
     static let dryRun = Option("dry-run", short: "n", "Only say what would be done.")
 
     /// Returns the value of `--max-size` in bytes; nil without the option.

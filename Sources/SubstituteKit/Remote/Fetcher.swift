@@ -9,7 +9,7 @@ import FoundationNetworking
 
 /// Loads resources in the same way as a first-time visitor: without cookies, credentials or caches.
 ///
-/// A body is written to a file, or compared with existing bytes, while it is received. The session itself follows no
+/// A body is written to a file, or its fingerprint is computed, while it is received. The session itself follows no
 /// redirects. This type follows the redirects that ``Redirect`` allows.
 // Mutable state is only accessed inside the lock.
 final class Fetcher: NSObject, @unchecked Sendable {
@@ -28,8 +28,8 @@ final class Fetcher: NSObject, @unchecked Sendable {
         let length: Int?
         /// The number of bytes of the body that were received.
         let received: Int
-        /// False if the received bytes differ from the bytes of ``BodyUse/compare(_:)``.
-        let isSame: Bool
+        /// The fingerprint of the body, for ``BodyUse/compare(_:)``; nil if the body has none of the lengths.
+        let fingerprint: Fingerprint?
         /// The target of a redirect; nil for any other response.
         fileprivate let next: URL?
     }
@@ -38,8 +38,8 @@ final class Fetcher: NSObject, @unchecked Sendable {
     enum BodyUse {
         /// The body is written to a new file at this URL.
         case write(URL)
-        /// The body is compared with these bytes, up to the first difference.
-        case compare(Data)
+        /// The fingerprint is computed; a body that turns out to have none of these lengths is not loaded to its end.
+        case compare(Set<Int>)
         /// There is no body: the request is a HEAD request.
         case head
     }
@@ -51,9 +51,10 @@ final class Fetcher: NSObject, @unchecked Sendable {
         let continuation: CheckedContinuation<FetchedResponse, any Error>
         var response: HTTPURLResponse?
         var received = 0
-        var isSame = true
+        var fingerprint = Fingerprint.Builder()
+        var hasOtherLength = false
         /// True if the rest of the body is not needed.
-        var isDecided: Bool { !isSame || response.map { $0.statusCode != 200 } ?? false }
+        var isDecided: Bool { hasOtherLength || response.map { $0.statusCode != 200 } ?? false }
         var problem: ToolError?
     }
 
@@ -206,11 +207,8 @@ extension Fetcher: URLSessionDataDelegate {
             if let limit = load.limit, let length = response.bodyLength, length > limit {
                 load.problem = Self.tooLarge(limit)
             }
-            // If the length differs, the bytes differ.
-            if case .compare(let data) = load.use, response.statusCode == 200, let length = response.bodyLength,
-                length != data.count
-            {
-                load.isSame = false
+            if case .compare(let lengths) = load.use, response.statusCode == 200, let length = response.bodyLength {
+                load.hasOtherLength = !lengths.contains(length) && length > 0
             }
             loads[dataTask.taskIdentifier] = load
             return load.problem == nil && !load.isDecided
@@ -222,7 +220,6 @@ extension Fetcher: URLSessionDataDelegate {
         let goesOn = lock.withLock {
             // The load may have ended without its task.
             guard var load = loads[dataTask.taskIdentifier] else { return true }
-            let start = load.received
             load.received += data.count
             bytes += data.count
             if let limit = load.limit, load.received > limit { load.problem = Self.tooLarge(limit) }
@@ -232,7 +229,10 @@ extension Fetcher: URLSessionDataDelegate {
                 } catch {
                     load.problem = ToolError("it cannot be written: \(FileSystem.reason(error))")
                 }
-                if case .compare(let copy) = load.use, !copy.dropFirst(start).starts(with: data) { load.isSame = false }
+                if case .compare(let lengths) = load.use {
+                    load.fingerprint.combine(data)
+                    load.hasOtherLength = load.received > lengths.max() ?? 0
+                }
             }
             loads[dataTask.taskIdentifier] = load
             return load.problem == nil && !load.isDecided
@@ -248,14 +248,14 @@ extension Fetcher: URLSessionDataDelegate {
     private static func answer(_ load: PendingLoad, _ error: (any Error)?) throws -> FetchedResponse {
         if let problem = load.problem { throw problem }
         guard let response = load.response else { throw ToolError(Self.reason(error)) }
-        var isSame = load.isSame
+        var fingerprint: Fingerprint?
         if !load.isDecided {
             if let error { throw ToolError(Self.reason(error, after: load.received)) }
             if case .head = load.use {
             } else if response.statusCode == 200, let length = response.bodyLength, length != load.received {
                 throw ToolError("the connection was lost after \(load.received) of \(length) bytes")
             }
-            if case .compare(let copy) = load.use { isSame = copy.count == load.received }
+            if case .compare = load.use { fingerprint = load.fingerprint.fingerprint }
         }
         return FetchedResponse(
             status: response.statusCode,
@@ -271,7 +271,7 @@ extension Fetcher: URLSessionDataDelegate {
             ),
             length: response.bodyLength,
             received: load.received,
-            isSame: isSame,
+            fingerprint: fingerprint,
             next: try Redirect.target(of: response)
         )
     }

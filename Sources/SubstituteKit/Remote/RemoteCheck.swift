@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Compares the files of a manifest with the current versions on their servers.
+/// Compares the files of a manifest with the copies that the tool loaded, and with what their servers send now.
 struct RemoteCheck {
     /// A file and the URL that it answers.
     struct CheckedFile: Sendable {
@@ -11,45 +11,86 @@ struct RemoteCheck {
         let url: URL
         /// The reason why the server is not queried; nil if the server is queried.
         let exemption: String?
+        /// True if other entries name the same file, so that no server's version can replace it.
+        let isShared: Bool
     }
 
-    /// The state of a local file, according to its server's response.
-    enum RemoteState: Sendable {
-        /// The server has the same bytes; holds the server's version, or nil after status 304.
-        case current(RemoteVersion?)
-        /// The server has different bytes; holds their length and date, as far as the server sent them.
-        case differs(size: Int?, lastModified: String?)
-        /// The server no longer has the resource; holds the status.
-        case gone(Int)
-        /// The state is unknown; holds the reason.
-        case unknown(String)
-        /// The server was not queried; holds the reason.
-        case exempt(String)
+    /// The state of a local file.
+    enum State: String, Sendable {
+        /// The server has the same bytes.
+        case current
+        /// The server has other bytes, and the file is as the tool loaded it.
+        case differs
+        /// The file was edited here, and the server has the bytes that the tool loaded.
+        case edited
+        /// The file was edited here, or is not in the record, and the server has bytes that the tool has not loaded.
+        case conflict
+        /// The server sends no bytes, and the file has some.
+        case empty
+        /// The server no longer has the resource.
+        case gone
+        /// The state is unknown.
+        case unknown
+        /// The server was not queried.
+        case exempt
     }
 
     struct Finding: Sendable {
         let copy: CheckedFile
-        let state: RemoteState
+        private(set) var state: State
+        /// The reason for the state, as a sentence's second half; nil if the state says it all.
+        var reason: String?
+        /// The validators of the bytes with which the file was compared, to be recorded; nil after status 304.
+        var version: RemoteVersion?
+        /// The length of the server's bytes and their date, as far as the server sent them.
+        var (size, lastModified): (Int?, String?) = (nil, nil)
+
+        init(copy: CheckedFile, state: State, reason: String? = nil, size: Int? = nil) {
+            (self.copy, self.state, self.reason, self.size) = (copy, state, reason, size)
+        }
+
+        mutating func set(_ state: State, _ reason: String?) {
+            (self.state, self.reason, version) = (state, reason, nil)
+        }
     }
 
     /// The files of all entries, in the manifest's order.
     let copies: [CheckedFile]
     private let record: RemoteRecord
 
-    init(_ check: ManifestCheck, in folder: URL) {
+    /// - Throws: ``ToolError`` if the record of the loaded files cannot be read.
+    init(_ check: ManifestCheck, in folder: URL) throws(ToolError) {
+        record = try RemoteRecord(in: folder)
         var seen: Set<Data> = []
+        let places = Dictionary(grouping: check.shipped.filter(\.conditions.isEmpty), by: \.realPath)
+            .mapValues { Set($0.map { [$0.line, $0.column] }).count }
         copies = check.shipped.compactMap { substitution in
             // The `index.html` of a folder answers two URLs. Count the file once.
             let file = Data("\(substitution.line):\(substitution.column):\(substitution.realPath)".utf8)
-            guard seen.insert(file).inserted,
-                let key = try? URLPattern(substitution.url), let url = URL(string: key.targetURL)
-            else { return nil }
+            guard seen.insert(file).inserted, let url = URL(string: substitution.pattern.targetURL) else { return nil }
             let conditions = substitution.conditions.map(\.description).joined(separator: " or ")
             let exemption =
                 conditions.isEmpty ? Self.exemption(of: url.host ?? "") : "answers only when \(conditions)"
-            return CheckedFile(substitution: substitution, key: key, url: url, exemption: exemption)
+            return CheckedFile(
+                substitution: substitution,
+                key: substitution.pattern,
+                url: url,
+                exemption: exemption,
+                isShared: places[substitution.realPath, default: 0] > 1
+            )
         }
-        record = RemoteRecord(in: folder)
+    }
+
+    /// Returns the files of the entries that have this key, which may be without a scheme.
+    ///
+    /// - Throws: ``UsageError`` if there is none.
+    func copies(of key: URLPattern) throws(UsageError) -> [CheckedFile] {
+        let wanted = Set(key.targets.map(\.identity.description))
+        let found = copies.filter { !wanted.isDisjoint(with: $0.key.targets.map(\.identity.description)) }
+        guard !found.isEmpty else {
+            throw UsageError("no entry has the URL \(quoted(key.spelling)); substitute list shows the URLs")
+        }
+        return found
     }
 
     /// Returns the reason not to query a server; nil if the server may be queried.
@@ -66,7 +107,7 @@ struct RemoteCheck {
     /// The size in bytes above which a HEAD request is sent first for a file without a recorded version.
     private static let largeSize = 64 * 1024
 
-    /// Queries the servers of all files, with a few requests at a time.
+    /// Queries the servers of files, with a few requests at a time.
     func findings(of copies: [CheckedFile], _ network: Network) async -> [Finding] {
         let progress = ProgressLine(of: copies.count, network.showProgress)
         let fetcher = Fetcher(network) { progress.receive($0) }
@@ -74,44 +115,84 @@ struct RemoteCheck {
             fetcher.finish()
             progress.end()
         }
-        let record = record
         return await inParallel(copies) { copy in
-            let state = await Self.state(of: copy, record, fetcher)
+            let finding = await finding(of: copy, fetcher)
             progress.step()
-            return Finding(copy: copy, state: state)
+            return finding
         }
     }
 
-    private static func state(of copy: CheckedFile, _ record: RemoteRecord, _ fetcher: Fetcher) async -> RemoteState {
-        if let exemption = copy.exemption { return .exempt(exemption) }
-        guard let data = copy.substitution.bytes(upTo: copy.substitution.size + 1) else {
-            return .unknown("the file cannot be read")
+    private func finding(of copy: CheckedFile, _ fetcher: Fetcher) async -> Finding {
+        if let exemption = copy.exemption { return Finding(copy: copy, state: .exempt, reason: exemption) }
+        guard let here = Fingerprint(of: URL(fileURLWithPath: copy.substitution.realPath)), let count = here.count
+        else {
+            return Finding(copy: copy, state: .unknown, reason: "the file cannot be read")
         }
         do {
-            let known = record.version(of: copy.key.spelling, copy: data)
-            // If a version is recorded, one request is enough: the server sends a body only if its version differs. If
-            // no version is recorded, send a HEAD request for a large file. If the length differs, the body is not
-            // needed.
-            if known == nil, data.count > largeSize {
+            let known = record.version(of: copy.substitution.recordedURL)
+            let lengths = Set([count, known?.copy?.count].compactMap(\.self))
+            let isConditional = known?.etag != nil || known?.lastModified != nil
+            // With recorded validators, one request is enough: the server sends a body only if its version differs.
+            // Without, send a HEAD request for a large file. If the length is another, the body is not needed.
+            if !isConditional, count > Self.largeSize {
                 let answer = try await fetcher.load(copy.url, .head)
-                if answer.status == 200, let length = answer.length, length > 0, length != data.count {
-                    return .differs(size: length, lastModified: answer.version.lastModified)
+                if answer.status == 200, let length = answer.length, length > 0, !lengths.contains(length) {
+                    return finding(of: copy, here, nil, answer)
                 }
             }
             var headers: [String: String] = [:]
             // RFC 9110 §13.1: if a request has both fields, `If-None-Match` decides.
             headers["If-None-Match"] = known?.etag
             headers["If-Modified-Since"] = known?.lastModified
-            let answer = try await fetcher.load(copy.url, headers: headers, .compare(data))
+            let answer = try await fetcher.load(copy.url, headers: headers, .compare(lengths))
             switch answer.status {
-            case 304: return .current(nil)
-            case 200 where answer.isSame: return .current(answer.version)
-            case 200: return .differs(size: answer.length, lastModified: answer.version.lastModified)
-            case 404, 410: return .gone(answer.status)
-            default: return .unknown("its server answers \(answer.status)")
+            case 304 where isConditional:
+                return finding(of: copy, here, known?.copy, answer)
+            case 200:
+                if answer.fingerprint?.count == 0, !lengths.contains(0) {
+                    return Finding(copy: copy, state: .empty, reason: "its server sends an empty file")
+                }
+                return finding(of: copy, here, answer.fingerprint, answer)
+            case 404, 410:
+                return Finding(copy: copy, state: .gone, reason: "its server answers \(answer.status)")
+            default:
+                return Finding(copy: copy, state: .unknown, reason: "its server answers \(answer.status)")
             }
         } catch {
-            return .unknown((error as? ToolError)?.message ?? error.localizedDescription)
+            let reason = (error as? ToolError)?.message ?? error.localizedDescription
+            return Finding(copy: copy, state: .unknown, reason: reason)
+        }
+    }
+
+    private func finding(
+        of copy: CheckedFile,
+        _ here: Fingerprint,
+        _ there: Fingerprint?,
+        _ answer: Fetcher.FetchedResponse
+    ) -> Finding {
+        let url = copy.substitution.recordedURL
+        let comparison = record.comparison(of: url, here: here, there: there)
+        let size = there?.count ?? answer.length
+        var finding = Finding(copy: copy, state: comparison.state)
+        if answer.status == 200 { finding.version = there.map(answer.version.with) }
+        if comparison != .current { (finding.size, finding.lastModified) = (size, answer.version.lastModified) }
+        if copy.isShared, comparison != .current {
+            return Finding(copy: copy, state: .differs, reason: Addition.sharedFile, size: size)
+        }
+        if comparison == .edited || comparison == .conflict {
+            finding.reason = record.words(comparison, of: url, here: here.count, there: size)
+        }
+        return finding
+    }
+}
+
+extension RemoteRecord.Comparison {
+    fileprivate var state: RemoteCheck.State {
+        switch self {
+        case .current: .current
+        case .changed: .differs
+        case .edited: .edited
+        case .conflict: .conflict
         }
     }
 }

@@ -4,38 +4,31 @@ import SubstituteCheckKit
 
 extension RemoteCheck.Finding {
     /// The state in one word.
-    var word: String {
-        switch state {
-        case .current: "current"
-        case .differs: "differs"
-        case .gone: "gone"
-        case .unknown: "unknown"
-        case .exempt: "exempt"
-        }
-    }
-
-    /// True if the server's bytes differ from the file's, or if the server no longer has the resource.
-    var isOutdated: Bool { ["differs", "gone"].contains(word) }
+    var word: String { state.rawValue }
 
     /// True if a designer should look at this finding.
-    var needsAttention: Bool { isOutdated || word == "unknown" }
+    var needsAttention: Bool { [.differs, .conflict, .empty, .gone].contains(state) }
 
     /// The note on the file's card in the preview; nil if the card has no note.
     var mark: String? {
         switch state {
         case .differs: "outdated: its server has another version"
-        case .gone(let status): "outdated: its server answers \(status)"
-        case .current, .unknown, .exempt: nil
+        case .conflict: "edited here: its server has another version"
+        case .edited: "edited here"
+        case .gone, .empty: "outdated: \(reason ?? "")"
+        case .unknown: "not compared: \(reason ?? "")"
+        case .current, .exempt: nil
         }
     }
 
-    /// The reason for the state; nil if the file is current or differs.
-    var reason: String? {
-        switch state {
-        case .current, .differs: nil
-        case .gone(let status): "its server answers \(status)"
-        case .unknown(let reason), .exempt(let reason): reason
-        }
+    /// Returns the commands that decide a conflict.
+    func remedies(_ manifest: String?, _ tool: ToolName) -> [String] {
+        guard state == .conflict else { return [] }
+        let place = [manifest, copy.substitution.url].compactMap(\.self)
+        return [
+            "  to take its server's version: \(tool.line(["update", "--discard-edits"] + place))",
+            "  to keep the file as it is: \(tool.line(["update", "--keep-edits"] + place))",
+        ]
     }
 
     /// The day on which the local file was last changed, as `YYYY-MM-DD`.
@@ -44,21 +37,16 @@ extension RemoteCheck.Finding {
         return (attributes?[.modificationDate] as? Date).map { Self.day.string(from: $0) }
     }
 
-    /// The size and the date of the server's version; nil if the file does not differ.
-    ///
-    /// Each of the two is also nil if the server did not send it.
-    var remote: (size: Int?, date: String?) {
-        guard case .differs(let size, let lastModified) = state else { return (nil, nil) }
-        return (size, lastModified.flatMap { Self.httpDate.date(from: $0) }.map { Self.day.string(from: $0) })
+    /// The day of the server's version, as `YYYY-MM-DD`; nil if the server did not send it.
+    var remoteDate: String? {
+        lastModified.flatMap { Self.httpDate.date(from: $0) }.map { Self.day.string(from: $0) }
     }
 
     var cells: [String] {
         let here = [ByteCount(copy.substitution.size).description, date.map { "of \($0)" }].compactMap(\.self)
         var text = reason ?? ""
-        if case .differs = state {
-            let there = [remote.size.map { ByteCount($0).description }, remote.date.map { "of \($0)" }].compactMap(
-                \.self
-            )
+        if state == .differs, reason == nil {
+            let there = [size.map { ByteCount($0).description }, remoteDate.map { "of \($0)" }].compactMap(\.self)
             text =
                 "here \(here.joined(separator: " "))"
                 + (there.isEmpty ? "" : ", there \(there.joined(separator: " "))")
@@ -77,4 +65,9 @@ extension RemoteCheck.Finding {
         formatter.dateFormat = format
         return formatter
     }
+}
+
+extension [RemoteCheck.Finding] {
+    /// The status to exit with: 1 if a designer should look at a finding, 3 if a file could not be compared.
+    var status: Int32 { contains(where: \.needsAttention) ? 1 : contains { $0.state == .unknown } ? 3 : 0 }
 }

@@ -227,9 +227,10 @@ struct FailedRunTests {
         #expect(chmod(site.url.appendingPathComponent("h/a.css").path, 0o600) == 0)
         let before = try site.listing
         let error = try failure { change, staging in
-            change.schedule(try staging.write(Data("new".utf8)), at: "h/a.css")
-            change.schedule(try staging.write(Data("new".utf8)), at: "x.txt")
-            change.schedule(try staging.write(Data("newer".utf8)), at: "x.txt")
+            let old = Fingerprint(Data("old\n".utf8))
+            change.schedule(try staging.write(Data("new".utf8)), at: "h/a.css", replacing: old)
+            let other = Fingerprint(Data("x\n".utf8))
+            change.schedule(try staging.write(Data("new".utf8)), at: "x.txt", replacing: other)
             change.schedule(try staging.write(Data("new".utf8)), at: "new/deep/er/a.css")
             change.text = Data("{ \"https://x/b\": \"missing.txt\" }".utf8)
         }
@@ -284,6 +285,53 @@ struct FailedRunTests {
         #expect(error.message.hasSuffix("was changed in the meantime, so nothing was done; run the command again"))
         #expect(site.manifest == "{ \"https://x/mine\": \"x.txt\" }")
         #expect(try site.files.filter { !$0.hasPrefix(".") } == ["x.txt"])
+    }
+
+    @Test("A file that changed, appeared or vanished during the run is left as it is, and so is everything else")
+    func fileChangedMeanwhile() throws {
+        try site.folder.write("old\n", to: "h/a.css")
+        for (content, path, replaced) in [
+            ("edited\n", "h/a.css", Fingerprint(Data("old\n".utf8))), ("mine\n", "h/b.css", nil),
+            (nil, "h/a.css", Fingerprint(Data("old\n".utf8))),
+        ] as [(String?, String, Fingerprint?)] {
+            let before = try site.listing
+            let file = site.url.appendingPathComponent(path)
+            var after: [String: Data] = [:]
+            let error = try failure { change, staging in
+                change.schedule(
+                    try staging.write(Data("1".utf8)),
+                    at: "x.txt",
+                    replacing: Fingerprint(Data("x\n".utf8))
+                )
+                change.schedule(try staging.write(Data("2".utf8)), at: path, replacing: replaced)
+                change.schedule(try staging.write(Data("3".utf8)), at: "h/new.css")
+                if let content {
+                    try site.folder.write(content, to: path)
+                } else {
+                    try FileManager.default.removeItem(at: file)
+                }
+                after = try site.listing.filter { !$0.key.hasPrefix(".substitute/") }
+            }
+            #expect(error == "\"\(path)\" was changed in the meantime, so nothing was done; run the command again")
+            #expect(try site.listing == after.merging(before.filter { after[$0.key] != nil && $0.key != path }) { $1 })
+            for name in ["h/a.css", "h/b.css"] {
+                try? FileManager.default.removeItem(at: site.url.appendingPathComponent(name))
+            }
+            try site.folder.write("old\n", to: "h/a.css")
+        }
+    }
+
+    @Test("A record that changed during the run is left as it is")
+    func recordChangedMeanwhile() throws {
+        let error = try failure { change, staging in
+            var record = try RemoteRecord(in: site.url)
+            record.set(RemoteVersion(copy: Fingerprint(Data())), for: "https://h/a.css")
+            change.record = record
+            change.schedule(try staging.write(Data("1".utf8)), at: "h/a.css")
+            try site.folder.write("{}", to: ".substitute.json")
+        }
+        #expect(error.contains("\".substitute.json\" was changed in the meantime"))
+        #expect(site.bytes(".substitute.json") == Data("{}".utf8) && site.bytes("h/a.css") == nil)
     }
 }
 #endif

@@ -47,6 +47,16 @@ struct KilledRunTests {
         try? String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
     }
 
+    /// Records a version of each resource as loaded.
+    private func record(_ version: String) throws {
+        var record = try RemoteRecord(in: site.folder.url)
+        for name in Self.names {
+            let copy = Fingerprint(Data("\(version) \(name)".utf8))
+            record.set(RemoteVersion(etag: "\"\(version)\"", copy: copy), for: "\(site.url)/\(name)")
+        }
+        try site.folder.write(#require(try record.text()), to: RemoteRecord.name)
+    }
+
     /// Adds the site's resources to the folder, and copies the folder before the first step and after each step.
     private func change(_ take: (inout Addition, Resource) -> Addition.Outcome) throws {
         var addition = try Addition(to: Tool.manifest(manifest(of: site.folder.url)), on: Date())
@@ -71,6 +81,7 @@ struct KilledRunTests {
         let entries = Self.names.map { "\"\(site.url)/\($0)\": \"\($0)\"" }.joined(separator: ", ")
         try site.folder.write("{ \(entries) }", to: "manifest.json")
         for name in Self.names { try site.folder.write("old \(name)", to: name) }
+        try record("old")
         try change { addition, resource in
             let old = addition.substitutions.first { $0.url == resource.key.spelling }
             return old.map { addition.replace($0, with: resource) } ?? .refused("no entry")
@@ -82,9 +93,13 @@ struct KilledRunTests {
                 #expect(["old \(name)", "new \(name)"].contains(content))
             }
             #expect(await Tool.run(["check", manifest(of: folder)]).status == 0)
+            // The record and the files agree: no file that the tool wrote counts as edited.
+            let outdated = await Tool.run(["outdated", "--json", manifest(of: folder)])
+            #expect(!outdated.output.contains("edited") && !outdated.output.contains("conflict"), "\(outdated)")
             let result = await Tool.run(["update", manifest(of: folder)])
             #expect(result.status == 0 && result.errors == "", "\(result)")
             for name in Self.names { #expect(text(name, in: folder) == "new \(name)") }
+            #expect(await Tool.run(["outdated", manifest(of: folder)]).status == 0)
             #expect(text(".substitute", in: folder) == nil)
             #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent(".substitute").path))
         }
@@ -98,8 +113,11 @@ struct KilledRunTests {
             Self.names.map { HAREntry(url: "\(site.url)/\($0)", text: "new \($0)", sent: [.init("ETag", "\"1\"")]) }
         )
         for folder in copies.folders {
-            // No file that the manifest names is missing.
-            #expect(text("manifest.json", in: folder) == "{\n}\n")
+            // No file that the manifest names is missing, and the record knows each of them.
+            let isComplete = text("manifest.json", in: folder) == site.file("manifest.json")
+            #expect(isComplete || text("manifest.json", in: folder) == "{\n}\n")
+            let recorded = text(".substitute.json", in: folder) ?? ""
+            #expect(!isComplete || Self.names.allSatisfy { recorded.contains("\(site.url)/\($0)") })
             #expect(await Tool.run(["check", manifest(of: folder)]).status == 0)
             let urls = Self.names.map { "\(site.url)/\($0)" }
             let result =
@@ -117,12 +135,16 @@ struct KilledRunTests {
     @Test("A killed replacement of an entry's file can be run again")
     func moved() async throws {
         try site.folder.write("{ \"\(site.url)/a.css\": \"old.css\" }", to: "manifest.json")
-        try site.folder.write("old", to: "old.css")
+        try site.folder.write("old a.css", to: "old.css")
+        try record("old")
         try change { addition, resource in
             let old = addition.substitutions.first { $0.url == resource.key.spelling }
             return old.map { addition.replace($0, with: resource, as: "new.css") } ?? .added("")
         }
+        #expect(copies.folders.count == 4)
         for folder in copies.folders {
+            let outdated = await Tool.run(["outdated", "--json", manifest(of: folder)])
+            #expect(!outdated.output.contains("edited") && !outdated.output.contains("conflict"), "\(outdated)")
             let result = await Tool.run(
                 ["add", "--replace", "--as", "new.css", manifest(of: folder), "\(site.url)/a.css"]
             )

@@ -57,7 +57,7 @@ struct AddTests {
             }
             """
         try site.folder.write(manifest, to: "manifest.json")
-        #expect(try await site.run("add", "--replace", "\(site.url)/img/a.css").status == 0)
+        #expect(try await site.run("add", "--replace", "--discard-edits", "\(site.url)/img/a.css").status == 0)
         #expect(site.file("img/a.css") == "1")
         #expect(site.file("manifest.json") == manifest)
         _ = try await site.run("add", "--replace", "--as", "c.css", "\(site.url)/css/site.css")

@@ -1,0 +1,307 @@
+// iOS, tvOS, watchOS and visionOS cannot start processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+@Suite("A file that was edited here is never replaced without a word", .serialized)
+struct EditedFileTests {
+    private let site: RemoteSite
+    private var file: String { "\(site.name)/a.css" }
+
+    init() throws {
+        site = try RemoteSite()
+    }
+
+    enum Knowledge: String, CaseIterable {
+        case validators
+        case copyOnly = "no validators"
+        case nothing = "no record"
+    }
+
+    enum Server: String, CaseIterable {
+        case same
+        case changed
+        case gone
+        case empty
+    }
+
+    struct Situation: Sendable, CustomTestStringConvertible {
+        let knowledge: Knowledge
+        let isEdited: Bool
+        let server: Server
+
+        var testDescription: String { "\(knowledge.rawValue), \(isEdited ? "edited" : "unedited"), \(server.rawValue)" }
+
+        var state: String {
+            switch (server, knowledge, isEdited) {
+            case (.gone, _, _): "gone"
+            case (.empty, _, _): "empty"
+            case (.same, _, false): "current"
+            case (.same, .nothing, true): "conflict"
+            case (.same, _, true): "edited"
+            case (.changed, .validators, false), (.changed, .copyOnly, false): "differs"
+            case (.changed, _, _): "conflict"
+            }
+        }
+    }
+
+    static let situations = Knowledge.allCases.flatMap { knowledge in
+        [false, true].flatMap { isEdited in
+            Server.allCases.map { Situation(knowledge: knowledge, isEdited: isEdited, server: $0) }
+        }
+    }
+
+    private static let (loaded, edited, changed) = ("loaded { }", "loaded { edited: here }", "changed { on: server }")
+
+    private func add(hasVersion: Bool) async throws {
+        site.set("/a.css", Self.loaded, type: "text/css", hasVersion: hasVersion)
+        #expect(try await site.run("add", "\(site.url)/a.css").status == 0)
+    }
+
+    /// Returns the printed command that begins with these words, without the tool's name.
+    private func command(_ words: String, in output: String) throws -> [String] {
+        let line = try #require(output.split(separator: "\n").first { $0.contains(": substitute \(words) ") })
+        return try #require(line.components(separatedBy: ": substitute ").last).components(separatedBy: " ")
+    }
+
+    @Test("outdated, update and its options tell and do the same", arguments: Self.situations)
+    func table(_ situation: Situation) async throws {
+        try await add(hasVersion: situation.knowledge == .validators)
+        let record = site.folder.url.appendingPathComponent(".substitute.json")
+        if situation.knowledge == .nothing { try FileManager.default.removeItem(at: record) }
+        if situation.isEdited { try site.folder.write(Self.edited, to: file) }
+        switch situation.server {
+        case .same: break
+        case .changed: site.set("/a.css", Self.changed, type: "text/css")
+        case .gone: site.set("/a.css", .text("no", status: 404))
+        case .empty: site.set("/a.css", "", type: "text/css", hasVersion: false)
+        }
+        let here = situation.isEdited ? Self.edited : Self.loaded
+        let there = situation.server == .same ? Self.loaded : Self.changed
+        let state = situation.state
+        let before = site.listing
+
+        let json = try await site.run("outdated", "--json")
+        let isGood = ["current", "edited"].contains(state)
+        #expect(json.status == (isGood ? 0 : 1) && json.output.contains("\"state\":\"\(state)\""), "\(json)")
+        let outdated = try await site.run("outdated", "--all")
+        #expect(outdated.status == json.status && outdated.output.hasPrefix("\(state)"), "\(outdated)")
+
+        let dry = try await site.run("update", "--dry-run")
+        #expect(site.listing == before)
+        let update = try await site.run("update")
+        let counts = [
+            "current": "0 files updated, 1 up to date", "differs": "1 file updated, 0 up to date",
+            "edited": "0 files updated, 0 up to date, 1 edited here",
+            "conflict": "0 files updated, 0 up to date, 1 in conflict",
+        ]
+        let summary = counts[state] ?? "0 files updated, 0 up to date, 1 not loaded"
+        #expect(update.output.hasSuffix("\(summary)\n"), "\(update)")
+        #expect(dry.output.contains(summary.replacingOccurrences(of: " updated", with: " would be updated")), "\(dry)")
+        #expect(update.status == (isGood || state == "differs" ? 0 : 1) && dry.status == update.status)
+        #expect(update.errors == dry.errors)
+        #expect(site.file(file) == (state == "differs" ? Self.changed : here))
+
+        guard ["edited", "conflict"].contains(state) else { return }
+        // The bytes are in the folder as before, and the command line says how to go on.
+        let edits = site.listing
+        if state == "conflict" {
+            #expect(update.errors.contains("here \(here.utf8.count) bytes, there \(there.utf8.count) bytes"))
+            let keep = try command("update --keep-edits", in: update.errors)
+            #expect(await Tool.run(keep, in: site.folder.url).status == 0)
+            #expect(site.file(file) == here)
+            #expect(try await site.run("outdated", "--json").output.contains("\"state\":\"edited\""))
+            for (path, content) in edits { try site.folder.write(content, to: path) }
+            if situation.knowledge == .nothing { try FileManager.default.removeItem(at: record) }
+        }
+        let discard =
+            state == "conflict"
+            ? try command("update --discard-edits", in: update.errors) : ["update", "--discard-edits"]
+        let discarded = await Tool.run(discard, in: site.folder.url)
+        #expect(discarded.status == 0 && site.file(file) == there, "\(discarded)")
+        let copies = try #require(discarded.output.components(separatedBy: "The edited files are in ").last)
+        let copy = URL(fileURLWithPath: String(copies.dropLast(2)))
+        #expect(try String(contentsOf: copy.appendingPathComponent(file), encoding: .utf8) == here)
+        try FileManager.default.removeItem(at: copy)
+        #expect(try await site.run("outdated").status == 0)
+    }
+
+    @Test("add --replace obeys the same rule", arguments: Self.situations.filter { $0.server != .gone })
+    func replace(_ situation: Situation) async throws {
+        try await add(hasVersion: situation.knowledge == .validators)
+        if situation.knowledge == .nothing {
+            try FileManager.default.removeItem(at: site.folder.url.appendingPathComponent(".substitute.json"))
+        }
+        if situation.isEdited { try site.folder.write(Self.edited, to: file) }
+        let body = ["same": Self.loaded, "changed": Self.changed][situation.server.rawValue] ?? ""
+        site.set("/a.css", body, type: "text/css", hasVersion: false)
+        let before = site.listing
+        let result = try await site.run("add", "--replace", "\(site.url)/a.css")
+        if situation.state == "empty" {
+            #expect(result.status == 1 && result.errors.contains("its server sends an empty file"), "\(result)")
+            #expect(site.listing == before)
+        } else if ["edited", "conflict"].contains(situation.state) {
+            #expect(result.status == 1 && site.listing == before, "\(result)")
+            let discard = try command("add --replace --discard-edits", in: result.errors)
+            #expect(await Tool.run(discard, in: site.folder.url).status == 0)
+            #expect(site.file(file) == body)
+        } else {
+            #expect(result.status == 0 && site.file(file) == body, "\(result)")
+            #expect(try await site.run("outdated").status == 0)
+        }
+    }
+
+    @Test("A file that keeps its edits costs one request without a body, if its version is known")
+    func conditional() async throws {
+        try await add(hasVersion: true)
+        try site.folder.write(Self.edited, to: file)
+        site.server?.forgetRequests()
+        let result = try await site.run("outdated")
+        #expect(result.output.contains("it was edited here, and its server has not changed"), "\(result)")
+        #expect(result.output.hasSuffix("1 file: 1 is edited here\n"))
+        #expect(site.server?.requests.map { $0.headers["if-none-match"] != nil } == [true])
+    }
+
+    @Test("A file that is edited while the update loads is in conflict, and the others are updated")
+    func meanwhile() async throws {
+        try await add(hasVersion: false)
+        site.set("/b.css", "b", type: "text/css")
+        #expect(try await site.run("add", "\(site.url)/b.css").status == 0)
+        site.set("/b.css", "new", type: "text/css")
+        let requests = Counter()
+        let (folder, file) = (site.folder, file)
+        var response = LoopbackServer.Response.stream {
+            // The first request compares, and the second one loads. Each stream ends at its second call.
+            let count = requests.next()
+            if count == 3 { try? folder.write(Self.edited, to: file) }
+            return count % 2 == 1 ? Data(Self.changed.utf8) : nil
+        }
+        response.headers["Content-Type"] = "text/css"
+        site.set("/a.css", response)
+        let result = try await site.run("update")
+        #expect(result.status == 1 && result.errors.contains("it was edited here, and has changed"), "\(result)")
+        #expect(site.file(file) == Self.edited && site.file("\(site.name)/b.css") == "new")
+    }
+
+    // Mutable state is only accessed inside the lock.
+    private final class Counter: @unchecked Sendable {
+        private let lock = NSLock()
+        private var count = 0
+
+        func next() -> Int {
+            lock.withLock {
+                count += 1
+                return count
+            }
+        }
+    }
+
+    @Test("The record of an earlier version is read, and has one entry for all spellings of a URL")
+    func oldRecord() async throws {
+        try site.folder.write(Self.loaded, to: "a.css")
+        try site.folder.write(Self.loaded, to: "b.css")
+        let address = String(site.url.dropFirst("http:".count))
+        try site.folder.write(
+            "{ \"\(site.url)/A%2dB.css\": \"a.css\", \"\(site.url)/b.css\": \"b.css\" }",
+            to: "manifest.json"
+        )
+        let copy = "10-1ddef51dab66deca"
+        try site.folder.write(
+            """
+            {
+              "\(site.url)/A-B.css" : { "copy" : "\(copy)", "etag" : "\\"1\\"" },
+              "\(site.url)/b.css" : { "etag" : "\\"1\\"" },
+              "\(address)/c.css" : { "copy" : "\(copy)", "lastModified" : "Sun, 01 Nov 2026 10:00:00 GMT" }
+            }
+            """,
+            to: ".substitute.json"
+        )
+        site.set("/A%2dB.css", Self.changed, type: "text/css")
+        site.set("/b.css", Self.changed, type: "text/css")
+        let result = try await site.run("outdated")
+        #expect(result.output.contains("differs   \(site.url)/A%2dB.css"), "\(result)")
+        #expect(result.output.contains("conflict  \(site.url)/b.css"), "\(result)")
+        #expect(result.output.contains("it is not in .substitute.json, so it counts as edited here"), "\(result)")
+    }
+
+    @Test("A record that cannot be read is not replaced", arguments: ["<<<<<<< HEAD\n{}", "[1]", "folder/"])
+    func unreadableRecord(text: String) async throws {
+        try await add(hasVersion: true)
+        let record = site.folder.url.appendingPathComponent(".substitute.json")
+        try FileManager.default.removeItem(at: record)
+        try site.folder.write(text, to: text.hasSuffix("/") ? ".substitute.json/a" : ".substitute.json")
+        let before = site.listing
+        for words in [["outdated"], ["update"], ["add", "--replace", "\(site.url)/a.css"]] {
+            let result = await Tool.run(words, in: site.folder.url)
+            #expect(result.status == 1 && result.errors.contains("the record of the loaded files, cannot be read"))
+            #expect(result.errors.contains("restore it, or remove it"), "\(result)")
+            #expect(site.listing == before)
+        }
+    }
+
+    @Test("A file below a folder, its index and a linked file are each known by their entry")
+    func places() async throws {
+        try site.folder.write("{ \"\(site.url)/d/\": \"d/\" }", to: "manifest.json")
+        for name in ["index.html", "sub/index.html", "a.css"] { try site.folder.write("1", to: "d/\(name)") }
+        let manager = FileManager.default
+        let link = site.folder.url.appendingPathComponent("d/b.css").path
+        try manager.createSymbolicLink(atPath: link, withDestinationPath: "../linked.css")
+        try site.folder.write("1", to: "linked.css")
+        let paths = ["/d/", "/d/sub/", "/d/a.css", "/d/b.css"]
+        func serve(_ text: String) {
+            for path in paths + ["/d/index.html", "/d/sub/index.html"] {
+                site.set(path, text, type: path.hasSuffix("css") ? "text/css" : "text/html", hasVersion: false)
+            }
+        }
+        serve("2")
+        for path in paths {
+            #expect(try await site.run("add", "--replace", "\(site.url)\(path)").status == 1, "\(path)")
+            let result = try await site.run("add", "--replace", "--discard-edits", "\(site.url)\(path)")
+            #expect(result.status == 0, "\(result)")
+        }
+        #expect(site.file("linked.css") == "2")
+        serve("3")
+        try site.folder.write("edited", to: "linked.css")
+        try site.folder.write("edited", to: "d/index.html")
+        let result = try await site.run("update")
+        #expect(result.output.hasSuffix("2 files updated, 0 up to date, 2 in conflict\n"), "\(result)")
+        #expect(site.file("linked.css") == "edited" && site.file("d/index.html") == "edited")
+        #expect(site.file("d/a.css") == "3" && site.file("d/sub/index.html") == "3")
+        #expect(try manager.destinationOfSymbolicLink(atPath: link) == "../linked.css")
+    }
+
+    @Test("A file of several entries is not replaced, and --as gives an entry its own")
+    func shared() async throws {
+        try await add(hasVersion: true)
+        site.set("/b.css", Self.loaded, type: "text/css")
+        let manifest = "{ \"\(site.url)/a.css\": \"\(file)\", \"\(site.url)/b.css\": \"\(file)\" }"
+        try site.folder.write(manifest, to: "manifest.json")
+        site.set("/a.css", Self.changed, type: "text/css")
+        let before = site.listing
+        for words in [["update"], ["update", "--discard-edits"], ["add", "--replace", "\(site.url)/a.css"]] {
+            let result = await Tool.run(words, in: site.folder.url)
+            #expect(result.status == 1 && result.errors.contains("several entries name its file"), "\(result)")
+            #expect(site.file(file) == Self.loaded && site.file("manifest.json") == manifest)
+        }
+        let own = try await site.run("add", "--replace", "--as", "own.css", "\(site.url)/a.css")
+        #expect(own.status == 0 && own.output.contains("→ own.css; \(file) is left as it was\n"), "\(own)")
+        #expect(site.file("own.css") == Self.changed && site.file(file) == Self.loaded)
+        #expect(before[file] == site.listing[file])
+    }
+
+    @Test("update takes URLs, and says if none has an entry")
+    func named() async throws {
+        try await add(hasVersion: true)
+        site.set("/b.css", "b", type: "text/css")
+        #expect(try await site.run("add", "\(site.url)/b.css").status == 0)
+        for name in ["a", "b"] { site.set("/\(name).css", Self.changed, type: "text/css") }
+        #expect(try await site.run("update", "\(site.url)/c.css").status == 2)
+        let result = try await site.run("update", "manifest.json", "\(site.url)/b.css")
+        #expect(result.status == 0 && result.output.hasSuffix("1 file updated, 0 up to date\n"), "\(result)")
+        #expect(site.file(file) == Self.loaded)
+        #expect(try await site.run("update", "--keep-edits", "--discard-edits").status == 2)
+    }
+}
+#endif
