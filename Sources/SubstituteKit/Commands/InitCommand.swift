@@ -44,7 +44,7 @@ enum InitCommand {
         let schema = (package ?? folderOfSchema(for: folder, in: console.folder)).appendingPathComponent(
             "manifest.schema.json"
         )
-        if !FileManager.default.fileExists(atPath: schema.path) { try create(Schema.text, at: schema) }
+        if !FileManager.default.fileExists(atPath: schema.path) { try create(Schema.sealedText, at: schema) }
         let text = """
             {
               "$schema": "\(reference(from: folder, to: schema))",

@@ -77,7 +77,7 @@ enum PreviewCommand {
             editable: named == nil && arguments.has(opens) ? manifest.url : nil
         )
         guard let output else {
-            console.print(preview.html)
+            console.print(preview.sealedHTML)
             return 0
         }
         let written = page.resolvingSymlinksInPath().path
@@ -85,7 +85,7 @@ enum PreviewCommand {
         if sources.contains(written) {
             throw UsageError("\(quoted(output)) is one of the files that the page shows; name another file")
         }
-        try console.write(preview.html, to: output)
+        try OutputFile(output, console).write(Data("\(preview.sealedHTML)\n".utf8))
         console.print("\(visible(output)) shows \(PreviewSummary(check).shown)")
         if arguments.has(opens) { try open(page.resolvingSymlinksInPath().path, console) }
         return 0

@@ -1,3 +1,4 @@
+import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
@@ -29,10 +30,10 @@ enum SchemaCommand {
             throw UsageError("\(quoted(operand)) is not needed; use -o for a file")
         }
         guard let file = arguments.values(output).last, file != "-" else {
-            console.print(String(Schema.text.dropLast()))
+            console.print(String(Schema.sealedText.dropLast()))
             return 0
         }
-        try console.write(Schema.text, to: file)
+        try OutputFile(file, console).write(Data(Schema.sealedText.utf8))
         console.print("Wrote \(visible(file)).")
         return 0
     }

@@ -91,8 +91,11 @@ enum VerifyCommand {
         limits.allowsChanges = arguments.has(allowsChanged)
         limits.allowsErrors = arguments.has(allowsErrors)
         let manner = PageVisit.Manner(load: try LoadOptions(arguments), masks: arguments.values(mask))
-        let printer = try VerificationPrinter(arguments.values(format).last, limits, console)
         let manifest = try ManifestLocation(console).find(named)
+        limits.record = try RemoteRecord(in: manifest.folder)
+        let tool = console.tool
+        limits.line = { words in tool.line(words.dropLast() + [named].compactMap(\.self) + words.suffix(1)) }
+        let printer = try VerificationPrinter(arguments.values(format).last, limits, console)
         let table: SubstitutionTable
         do {
             table = try LiveTable.table(of: manifest)

@@ -74,6 +74,9 @@ struct PreviewPage {
         anchors = Dictionary(cards.map { ($0.place, $0.anchor) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// The page with a seal, for a file that the tool may replace.
+    var sealedHTML: String { String(decoding: Seal.sealed(Data(html.utf8), "<!-- ", " -->"), as: UTF8.self) }
+
     var html: String {
         """
         <!doctype html>

@@ -13,6 +13,11 @@ import LocalSubstitutionCache
 ///
 /// A schema cannot check files or compare keys. The `check` command does both.
 enum Schema {
+    /// The text with a seal in its last member.
+    static let sealedText = String(
+        decoding: Seal.sealed(Data(text.dropLast("\n}\n".count).utf8), ",\n  \"$comment\": \"", "\"\n}\n"),
+        as: UTF8.self
+    )
     /// The text of the schema; ends in a line break.
     static let text = #"""
         {

@@ -13,6 +13,11 @@ struct VerificationLimits: Sendable {
     /// True if errors may occur only with the files.
     var allowsErrors = false
 
+    /// The record of the loaded files, which says whether a file was edited here.
+    var record: RemoteRecord?
+    /// Returns the line to type for the tool's command with these words.
+    var line: @Sendable ([String]) -> String = { $0.joined(separator: " ") }
+
     /// A reason why a page does not pass.
     struct Problem {
         enum Kind: String {
@@ -58,6 +63,21 @@ struct VerificationLimits: Sendable {
             + (page.comparison.count == 0 ? [] : ["\(page.comparison.percentage) of the picture"])
     }
 
+    /// Returns what to type for a file that differs from its server's response, as a clause.
+    private func remedy(for change: ServedComparison.Change) -> String {
+        guard case .body(let data) = change.served else { return "--allow-changed permits it" }
+        let file = change.substitution
+        let here = Fingerprint(of: URL(fileURLWithPath: file.realPath))
+        switch here.flatMap({ record?.comparison(of: file.recordedURL, here: $0, there: Fingerprint(data)) }) {
+        case .edited?, .conflict?:
+            let isKnown = record?.version(of: file.recordedURL) != nil
+            return (isKnown ? "it was edited here" : "it is not in \(RemoteRecord.name), so it counts as edited here")
+                + ": --allow-changed permits it, and \(line(["update", "--discard-edits", file.url])) replaces it"
+        case .changed?, .current?, nil:
+            return "\(line(["update", file.url])) loads it again"
+        }
+    }
+
     /// Returns every reason why the page does not pass.
     func problems(with page: Verification) -> [Problem] {
         var problems: [Problem] = []
@@ -75,7 +95,7 @@ struct VerificationLimits: Sendable {
                 Problem(
                     kind: .changedFile,
                     sentence: "\(quoted(change.substitution.file)) differs from \(shortened(change.url)): "
-                        + "here \(ByteCount(change.count)), \(change.served.words); substitute update loads it again",
+                        + "here \(ByteCount(change.count)), \(change.served.words); \(remedy(for: change))",
                     change: change
                 )
             }

@@ -12,8 +12,6 @@ struct ArchiveFile {
     private let url: URL
 
     /// The archive's first file.
-    ///
-    /// The name and header of this file identify an archive that the tool wrote.
     private static let first = "manifest.json"
 
     /// Checks that the archive may be written: its path is free, or holds a file that this tool wrote.
@@ -26,22 +24,12 @@ struct ArchiveFile {
         guard kind == .typeRegular else {
             throw UsageError("\(quoted(path)) is not a file; move it, or name another folder")
         }
-        let file = FileHandle(forReadingAtPath: url.path)
-        let head = (try? file?.read(upToCount: Self.head.count)) ?? Data()
-        // Compare everything except the checksum and sizes of the first file.
-        if head.count != Self.head.count || head.prefix(14) != Self.head.prefix(14)
-            || head.dropFirst(26) != Self.head.dropFirst(26)
-        {
-            throw UsageError("this tool did not write \(quoted(path)); move it, or name another folder")
+        guard let data = try? Data(contentsOf: url), data.isEmpty || Seal.isIntact(data) else {
+            throw UsageError(
+                "this tool did not write \(quoted(path)), or it was edited since; move it, or name another folder"
+            )
         }
     }
-
-    /// The beginning of every archive that this tool writes, up to the name of its first file.
-    private static let head: Data = {
-        var archive = ZIPArchive()
-        try? archive.append(Data(), as: first)
-        return archive.data.prefix(30 + first.utf8.count)
-    }()
 
     /// Writes the archive; replaces an existing archive only when the new one is completely on disk.
     func write(_ files: [String: WebExtension.Content]) throws {

@@ -62,13 +62,20 @@ struct OutputFolder {
         guard let list = Self.list(in: url) else {
             throw UsageError("\(quoted(path)) holds files that this tool did not write; name a new folder")
         }
-        let written = Set(list.split(separator: "\n").dropFirst().map(String.init) + [Self.listName])
+        let written = Self.fingerprints(in: list)
         let others = FileManager.default.enumerator(atPath: url.path)
         while let name = others?.nextObject() as? String {
             let isOther =
-                others?.fileAttributes?[.type] as? FileAttributeType != .typeDirectory && !written.contains(name)
+                others?.fileAttributes?[.type] as? FileAttributeType != .typeDirectory && written[name] == nil
+                && name != Self.listName
                 && !Self.generated.contains(where: name.hasPrefix)
                 && !Self.strangers.contains((name as NSString).lastPathComponent)
+            if let known = written[name] ?? nil, Fingerprint(of: url.appendingPathComponent(name)) != known {
+                throw UsageError(
+                    "\(quoted("\(path)/\(name)")) was edited since this tool wrote it, and the folder is replaced whole; copy "
+                        + "the edit into the app's own file and remove the folder, or name a new folder"
+                )
+            }
             if isOther {
                 throw UsageError(
                     "this tool did not write \(quoted("\(path)/\(name)")), and replaces the folder whole; move the file, or "
@@ -77,6 +84,20 @@ struct OutputFolder {
             }
         }
     }
+
+    /// Returns the fingerprints in a list, keyed by the paths of the files.
+    ///
+    /// A fingerprint is nil if an earlier version wrote the list.
+    private static func fingerprints(in list: String) -> [String: Fingerprint?] {
+        let lines = list.split(separator: "\n").dropFirst().map { line -> (String, Fingerprint?) in
+            let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+            guard parts.count == 2, parts[0].wholeMatch(of: fingerprint) != nil else { return (String(line), nil) }
+            return (parts[1], Fingerprint(rawValue: parts[0]))
+        }
+        return Dictionary(lines) { first, _ in first }
+    }
+
+    nonisolated(unsafe) private static let fingerprint = /\d+-[0-9a-f]{16}/
 
     /// Returns the list of files in a folder; nil if this tool did not write the folder.
     private static func list(in folder: URL) -> String? {
@@ -91,7 +112,10 @@ struct OutputFolder {
             let (new, descriptor) = try makeStagingFolder()
             defer { close(descriptor) }
             defer { Self.discard(new) }
-            let list = ([Self.listHead, ""] + files.keys.sorted()).joined(separator: "\n") + "\n"
+            let lines = try files.keys.sorted().map { path in
+                try "\(Fingerprint(files[path]?.data ?? Data()).rawValue) \(path)"
+            }
+            let list = ([Self.listHead, ""] + lines).joined(separator: "\n") + "\n"
             try Data(list.utf8).write(to: new.appendingPathComponent(Self.listName))
             let paths = files.keys.sorted()
             let folders = Set(paths.map { ($0 as NSString).deletingLastPathComponent })

@@ -50,8 +50,11 @@ struct ZIPArchive {
         end.append(0x0605_4B50 as UInt32)
         end.append(0 as UInt16, 0, UInt16(count), UInt16(count))
         end.append(UInt32(directory.count), UInt32(bytes.count))
-        end.append(0 as UInt16)
-        return bytes + directory + end
+        let count = bytes.count + directory.count + end.count + 2
+        end.append(UInt16(Seal.length(count: count)))
+        let whole = bytes + directory + end
+        // The archive's comment (§4.4.26) is the seal.
+        return whole + Data(Seal.text(of: whole).utf8)
     }
 
     /// CRC-32 (§4.4.7, with the polynomial of ISO 3309).

@@ -62,6 +62,19 @@ struct VerifyTests {
         #expect(strict.output.hasSuffix("\n  The files do not fit: 1 error.\n"), "\(strict)")
     }
 
+    @Test("The remedy for a changed file says whether it was edited here", .startsChromium)
+    func changedHere() async throws {
+        _ = try await site.run("update")
+        try site.folder.write("h1 { color: navy }", to: "site.css")
+        let edited = try await site.run("verify", site.url)
+        let discard = "substitute update --discard-edits \(site.url)site.css replaces it\n"
+        #expect(edited.output.contains("it was edited here: --allow-changed permits it, and \(discard)"), "\(edited)")
+        #expect(try await site.run("update", "--discard-edits", "\(site.url)site.css").status == 0)
+        site.set("/site.css", "text/css", Data("/* new */ h1 { color: teal }".utf8))
+        let changed = try await site.run("verify", site.url)
+        #expect(changed.output.contains("; substitute update \(site.url)site.css loads it again\n"), "\(changed)")
+    }
+
     @Test("A stylesheet that changed on the server is reported with both sizes", .startsChromium)
     func changedOnServer() async throws {
         // The change is not visible on the page.
@@ -71,7 +84,8 @@ struct VerifyTests {
         #expect(
             result.output.contains(
                 "\n\(site.url)\n  error: \"site.css\" differs from \(site.url)site.css: here 18 bytes, there 28 bytes; "
-                    + "substitute update loads it again\n"
+                    + "it is not in .substitute.json, so it counts as edited here: --allow-changed permits it, and "
+                    + "substitute update --discard-edits \(site.url)site.css replaces it\n"
             ),
             "\(result)"
         )

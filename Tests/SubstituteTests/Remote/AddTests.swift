@@ -174,8 +174,8 @@ struct AddTests {
         #expect(again.status == 0 && again.output.contains("present  \(site.url)/css/site.css"), "\(again)")
         try site.folder.write("{ \"\(site.url)/a\": \"a.css\" }", to: "manifest.json")
         try site.folder.write("a", to: "a.css")
-        let replaced = try await site.run("add", "--replace", "\(site.url)/a")
-        #expect(replaced.output == "replaced \(site.url)/a → a.css\n", "\(replaced)")
+        let replaced = try await site.run("add", "--replace", "--discard-edits", "\(site.url)/a")
+        #expect(replaced.output.hasPrefix("replaced \(site.url)/a → a.css\n"), "\(replaced)")
     }
 
     @Test("A redirected page's own references are loaded, and its fragments are not")

@@ -1,0 +1,80 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// A fingerprint at the end of a page, a schema or an archive that the tool writes.
+///
+/// The tool replaces such a file only if its bytes are as the tool wrote them.
+enum Seal {
+    private static let mark = "written by substitute: "
+    /// The maximum number of bytes from the mark to the end of a file.
+    private static let longest = 100
+
+    /// Adds a seal at the end of bytes.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - prefix: The text before the seal, which makes it a comment in the file's format.
+    ///   - suffix: The text after the seal.
+    /// - Returns: The bytes with the seal.
+    static func sealed(_ data: Data, _ prefix: String, _ suffix: String) -> Data {
+        let bytes = data + Data(prefix.utf8)
+        return bytes + Data("\(mark)\(Fingerprint(bytes).rawValue)\(suffix)".utf8)
+    }
+
+    /// The seal of bytes whose number is known.
+    static func text(of data: Data) -> String { mark + Fingerprint(data).rawValue }
+
+    /// The length of the seal of `count` bytes.
+    static func length(count: Int) -> Int { mark.utf8.count + "\(count)-".utf8.count + "\(FNV1a())".utf8.count }
+
+    /// True if the bytes are as the tool wrote them.
+    static func isIntact(_ data: Data) -> Bool {
+        let tail = data.suffix(longest)
+        guard let range = tail.range(of: Data(mark.utf8), options: .backwards) else { return false }
+        let text = String(decoding: data[range.upperBound...], as: UTF8.self)
+        let seal = Fingerprint(data[..<range.lowerBound]).rawValue
+        return text.hasPrefix(seal) && text.dropFirst(seal.count).allSatisfy { " ->\"}\n".contains($0) }
+    }
+}
+
+/// A file that the user names for the output of a command.
+struct OutputFile {
+    private let path: String
+    private let url: URL
+
+    /// Checks that the file may be written: its path is free, or holds what the tool wrote there before.
+    init(_ path: String, _ console: Console) throws(ToolError) {
+        (self.path, url) = (path, console.folder.url(path).resolvingSymlinksInPath())
+        try check()
+    }
+
+    private func check() throws(ToolError) {
+        let kind = FileSystem.kind(of: url.path)
+        guard kind != .typeDirectory, access((kind == nil ? url.deletingLastPathComponent() : url).path, W_OK) == 0
+        else {
+            throw ToolError(
+                "\(quoted(path)) cannot be written; its folder must exist, and it must not be a folder itself"
+            )
+        }
+        // A device or a pipe holds nothing that could be lost.
+        guard kind == .typeRegular else { return }
+        let data = (try? Data(contentsOf: url)) ?? Data("?".utf8)
+        if !data.isEmpty, !Seal.isIntact(data) {
+            throw ToolError(
+                "\(quoted(path)) was not written by this tool, or was edited since; move it, or name another file"
+            )
+        }
+    }
+
+    /// Writes the file; an existing file keeps its bytes until the new ones are complete.
+    func write(_ data: Data) throws(ToolError) {
+        try check()
+        do {
+            let isPlain = [nil, .typeRegular].contains(FileSystem.kind(of: url.path))
+            try data.write(to: url, options: isPlain ? .atomic : [])
+        } catch {
+            throw ToolError("\(quoted(path)) cannot be written: \(FileSystem.reason(error))")
+        }
+    }
+}
