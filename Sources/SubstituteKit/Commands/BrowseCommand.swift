@@ -143,6 +143,10 @@ private final class BrowsePrinter: @unchecked Sendable {
         if let file = load.file {
             let after = load.status.map { ", after \($0)" } ?? (file.substitution.conditions.isEmpty ? "" : ", offline")
             print("  file     \(shortened(load.url)) → \(visible(file.substitution.file))\(after)")
+        } else if let first = load.redirectedFrom, explainer == nil, misses?.current.file(at: load.url) != nil {
+            print(
+                "  network  \(shortened(first)) → \(shortened(load.url)), redirected: an app asks no cache for it then"
+            )
         } else if let explainer, let table = misses?.current {
             let miss = explainer.miss(load, besides: Set(loads.compactMap(\.file?.substitution.url)), in: table)
             print("  network  \(miss.reason)" + (miss.command.map { "\n           Add it with: \($0)" } ?? ""))

@@ -112,7 +112,7 @@ enum VerifyCommand {
         let explainer = MissExplainer(manifest, console.tool)
         printer.begin(settings)
         try report?.clear()
-        var pages: [Verification] = []
+        var (pages, unloaded): ([Verification], [UnloadedPage]) = ([], [])
         var fits = true
         for url in urls {
             do {
@@ -124,11 +124,13 @@ enum VerifyCommand {
                 if limits.verdict(on: page) == .fails { fits = false }
             } catch let error as ToolError {
                 // Report the error, and verify the remaining pages.
-                try printer.print(UnloadedPage(url: url.text, reason: error.message))
+                let page = UnloadedPage(url: url.text, reason: error.message)
+                unloaded.append(page)
+                try printer.print(page)
                 fits = false
             }
         }
-        try report?.write(pages, limits)
+        try report?.write(pages, unloaded, limits)
         return fits ? 0 : 1
     }
 }

@@ -10,12 +10,16 @@ import FoundationNetworking
 
 /// Answers a browser's requests with files, in the same way as an app does.
 ///
-/// For a network-first entry, the browser first sends the request to the network.
+/// An app that loads with a completion handler, in a session that lists `SubstitutionProtocol`, gets the same answers.
+/// For a network-first entry, the browser first sends the request to the network. After a redirect, URL loading asks
+/// neither cache nor protocol, so no file answers, except in the load of a network-first entry.
 // Mutable state is only accessed inside the lock.
 final class LiveTable: Interceptor, @unchecked Sendable {
     /// The outcome of one load, after its redirects.
     struct FinishedLoad: Sendable {
         let url: String
+        /// The URL of the first request; nil if the load was not redirected.
+        var redirectedFrom: String?
         let method: String
         /// Chromium's name for the kind of resource, such as `Image`.
         let kind: String
@@ -46,9 +50,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
 
     private let lock = NSLock()
     private var table: SubstitutionTable
-    /// The requests that a network-first entry may still answer after the network's response, keyed by the load's
-    /// identifier.
-    private var pending: [String: URLRequest] = [:]
+    private let firstRequests = FirstRequests()
     private let onFinish: @Sendable (FinishedLoad) -> Void
     private let countsBytes: Bool
     private let loads: LoadList?
@@ -89,29 +91,39 @@ final class LiveTable: Interceptor, @unchecked Sendable {
 
     func decide(on held: HeldRequest) async -> Decision {
         loads?.begin(held)
-        guard let request = URLRequest(held) else { return .proceed }
-        let table = current
+        if held.redirectedRequestId != nil {
+            firstRequests.keep(firstRequests.take(of: held), of: held)
+            return .proceed
+        }
+        guard let first = FirstRequests.First(held) else { return .proceed }
+        let (table, request) = (current, first.request)
         if let answer = table.answer(to: request), let decision = decision(answer, held, request, table, status: nil) {
             return decision
         }
-        // A redirect does not change the identifier. After a redirect, the request for the new URL replaces the earlier
-        // request.
-        if table.mayAnswerAfterNetwork(request) { lock.withLock { pending[held.identifier] = request } }
+        if table.mayAnswerAfterNetwork(request) { firstRequests.keep(first, of: held) }
         return .proceed
     }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
-        if held.isRedirect { return .proceed }
-        let request = lock.withLock { pending.removeValue(forKey: held.identifier) }
+        let first = firstRequests.take(of: held)
+        if held.isRedirect {
+            firstRequests.keep(first ?? FirstRequests.First(held), of: held)
+            return .proceed
+        }
         let table = current
-        if let request, held.isOffline || held.responseStatusCode != nil,
-            let answer = table.answer(to: request, afterStatus: held.isOffline ? nil : held.responseStatusCode),
-            let decision = decision(answer, held, request, table, status: held.responseStatusCode)
+        let last = held.redirectedRequestId == nil ? nil : URLRequest(held)
+        if let request = first?.request, held.isOffline || held.responseStatusCode != nil,
+            let answer = table.answer(
+                to: request,
+                redirectedTo: last,
+                afterStatus: held.isOffline ? nil : held.responseStatusCode
+            ),
+            let decision = decision(answer, held, table.answerer(request, last), table, status: held.responseStatusCode)
         {
             return decision
         }
         let size = countsBytes ? await held.size(body) : nil
-        report(held, file: nil, status: held.responseStatusCode, size: size)
+        report(held, file: nil, status: held.responseStatusCode, size: size, from: last == nil ? nil : first?.url)
         return .proceed
     }
 
@@ -138,11 +150,11 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         )
     }
 
-    private func report(_ held: HeldRequest, file: File?, status: Int?, size: Int? = nil) {
+    private func report(_ held: HeldRequest, file: File?, status: Int?, size: Int? = nil, from first: String? = nil) {
         guard held.request.url.lowercased().hasPrefix("http") else { return }
         var load = FinishedLoad(held, file: file, status: status)
-        load.size = size
-        load.isTooLarge = file == nil && URLRequest(held).flatMap { current.answer(to: $0) } != nil
+        (load.size, load.redirectedFrom) = (size, first)
+        load.isTooLarge = file == nil && first == nil && URLRequest(held).flatMap { current.answer(to: $0) } != nil
         onFinish(load)
     }
 }
@@ -175,5 +187,34 @@ extension URLRequest {
         self.init(url: url)
         httpMethod = held.request.method
         for (name, value) in held.request.headers { setValue(value, forHTTPHeaderField: name) }
+    }
+}
+
+extension SubstitutionTable {
+    /// Returns the file's response after a network-first load; nil for the network's response.
+    ///
+    /// This is the answer of `Fallback.answer(redirectedTo:)` in the core, without an archive. `last` is the request
+    /// after the last redirect; nil without one.
+    fileprivate func answer(
+        to request: URLRequest,
+        redirectedTo last: URLRequest?,
+        afterStatus status: Int?
+    ) -> CachedURLResponse? {
+        guard mayAnswerAfterNetwork(request) else { return nil }
+        if let last, let answer = answer(to: last) { return answer }
+        return answer(to: answerer(request, last), afterStatus: status)
+    }
+
+    /// Returns the request whose entry answers a network-first load: the last one if an entry matches it.
+    fileprivate func answerer(_ first: URLRequest, _ last: URLRequest?) -> URLRequest {
+        last.flatMap { answer(to: $0) != nil || mayAnswerAfterNetwork($0) ? $0 : nil } ?? first
+    }
+
+    /// Returns the file that answers a URL if the load begins with it; nil if no file does.
+    func file(at url: String) -> String? {
+        guard let request = URL(ofBrowser: url).map({ URLRequest(url: $0) }), answer(to: request) != nil else {
+            return nil
+        }
+        return explain(request).substitution?.file
     }
 }

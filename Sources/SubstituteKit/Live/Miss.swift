@@ -82,7 +82,20 @@ struct MissExplainer: Sendable {
             let reason = "has a file larger than \(limit), which is too large to send to the browser."
             return Miss(url: load.url, reason: "\(visible(load.url)) \(reason)")
         }
-        return miss(load.url, method: load.method, answered: load.status, besides: used, in: table)
+        guard let first = load.redirectedFrom else {
+            return miss(load.url, method: load.method, answered: load.status, besides: used, in: table)
+        }
+        // After a redirect, URL loading asks no cache. So only an entry for the first URL can answer.
+        var miss = miss(first, method: load.method, answered: load.status, besides: used, in: table)
+        miss.reason += " It is redirected to \(visible(load.url))"
+        if let file = table.file(at: load.url) {
+            miss.reason +=
+                ", which \(quoted(file)) would answer; but after a redirect, the app asks no cache, so the "
+                + "network answers both."
+        } else {
+            miss.reason += "; after a redirect, the app asks no cache."
+        }
+        return miss
     }
 
     /// Returns the command line that adds an explained URL; nil if an entry is not all that is missing.

@@ -4,7 +4,7 @@ import SubstituteCheckKit
 /// The difference between two screenshots of a page.
 struct PictureComparison: Decodable, Sendable {
     /// A rectangle in which pixels differ, in CSS pixels.
-    struct Region: Codable, Sendable {
+    struct Region: Codable, Sendable, Equatable {
         let x: Int
         let y: Int
         let width: Int
@@ -15,10 +15,14 @@ struct PictureComparison: Decodable, Sendable {
     let width: Int
     /// The height of the taller screenshot, in pixels.
     let height: Int
+    /// The number of pixels per CSS pixel.
+    let scale: Double
     /// The number of pixels that differ.
     let count: Int
     /// The rectangles with the most differing pixels, in descending order; at most ten.
     let places: [Region]
+    /// The number of rectangles with differing pixels, including those that are not in ``places``.
+    let placeCount: Int
     /// A faded copy of the second screenshot with the differing pixels in red, as PNG in base64.
     var picture: String
 
@@ -131,7 +135,7 @@ struct PictureComparison: Decodable, Sendable {
           canvases[1].putImageData(shown, 0, 0);
           const inPage = cell => Math.round(cell * side / scale);
           return {
-            width, height, count,
+            width, height, scale, count, placeCount: places.length,
             places: places.sort((a, b) => b.count - a.count).slice(0, 10).map(place => ({
               x: inPage(place.left), y: inPage(place.top), width: inPage(place.right - place.left),
               height: inPage(place.bottom - place.top),

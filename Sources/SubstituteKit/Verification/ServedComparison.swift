@@ -17,6 +17,8 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         /// The file's size in bytes.
         let count: Int
         let served: Served
+        /// The differing lines; nil unless both are texts.
+        let difference: TextDifference?
     }
 
     /// A server's response that is compared with a file's bytes.
@@ -40,6 +42,7 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
     private let lock = NSLock()
     private var found: [String: Change] = [:]
     private var same: Set<String> = []
+    private let firstRequests = FirstRequests()
     let loads = LoadList()
 
     init(_ table: SubstitutionTable) { self.table = table }
@@ -52,37 +55,57 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
 
     func decide(on held: HeldRequest) async -> Decision {
         loads.begin(held)
+        if held.redirectedRequestId != nil { firstRequests.keep(firstRequests.take(of: held), of: held) }
         return .proceed
     }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
-        if held.isRedirect { return .proceed }
-        guard held.request.url.lowercased().hasPrefix("http") else { return .proceed }
-        loads.append(LiveTable.FinishedLoad(held, file: nil, status: held.responseStatusCode))
-        guard !loads.isCut, held.request.method == "GET", let request = URLRequest(held),
-            let answer = table.answer(to: request), let substitution = table.explain(request).substitution
-        else {
-            // In the load with the files, ``LiveTable`` reads the whole body before the page receives it. This load
-            // does the same, so that both pages are delayed equally.
-            _ = await held.size(body)
+        let first = firstRequests.take(of: held)
+        if held.isRedirect {
+            firstRequests.keep(first ?? FirstRequests.First(held), of: held)
             return .proceed
         }
-        guard let served = await served(held, body) else { return .proceed }
+        guard held.request.url.lowercased().hasPrefix("http") else { return .proceed }
+        loads.append(LiveTable.FinishedLoad(held, file: nil, status: held.responseStatusCode))
+        // The file of a URL has what the server sends after its redirects.
+        let urls = [first, FirstRequests.First(held)].compactMap(\.self)
+        let compared = urls.filter {
+            !loads.isCut && held.request.method == "GET" && table.answer(to: $0.request) != nil
+        }
+        guard !compared.isEmpty, let served = await served(held, body) else {
+            // In the load with the files, ``LiveTable`` reads the whole body before the page receives it. This load
+            // does the same, so that both pages are delayed equally.
+            if compared.isEmpty { _ = await held.size(body) }
+            return .proceed
+        }
+        for first in compared { note(served, isPart: held.responseStatusCode == 206, for: first) }
+        return .proceed
+    }
+
+    private func note(_ served: Served, isPart: Bool, for first: FirstRequests.First) {
+        guard let answer = table.answer(to: first.request),
+            let substitution = table.explain(first.request).substitution
+        else { return }
+        var difference: TextDifference?
+        // A byte range may begin in the middle of a line.
+        if case .body(let data) = served, data != answer.data, !isPart {
+            difference = TextDifference(answer.data, data)
+        }
         lock.withLock {
             // A page may request a URL more than once, for example for the byte ranges of a video. One differing
             // response is enough.
             if case .body(let data) = served, data == answer.data {
-                same.insert(held.request.url)
+                same.insert(first.url)
             } else {
-                found[held.request.url] = Change(
-                    url: held.request.url,
+                found[first.url] = Change(
+                    url: first.url,
                     substitution: substitution,
                     count: substitution.size,
-                    served: served
+                    served: served,
+                    difference: difference
                 )
             }
         }
-        return .proceed
     }
 
     /// Returns the server's response; nil if it cannot be compared.

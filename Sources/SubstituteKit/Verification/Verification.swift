@@ -26,6 +26,8 @@ struct Verification: Sendable {
     var misses: [Miss]
     /// The number of URLs for which the server's response was compared with the file.
     let comparedCount: Int
+    /// The number of requests that are redirected to a URL that a file would answer.
+    let redirectCount: Int
     /// The errors that occurred only in the load with the files.
     var errors: NewErrors
     /// Sentences for the user, for example about a refused download, a closed pop-up, or a cropped screenshot.
@@ -66,6 +68,7 @@ struct Verification: Sendable {
         self.url = url
         (requestCount, answeredCount) = (counted.count, answered.count)
         (fileBytes, networkBytes) = (answered.reduce(0) { $0 + $1.count }, counted.compactMap(\.size).reduce(0, +))
+        redirectCount = counted.count { $0.redirectedFrom != nil && table.file(at: $0.url) != nil }
         (changes, comparedCount) = (served.changes, served.compared.count)
         misses = Self.unique(counted.filter { $0.file == nil }, by: \.url).map { load in
             explainer.miss(load, besides: Set(answered.map(\.substitution.url)), in: table)

@@ -2,213 +2,308 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The HTML page of a report: three images and several tables for each page that was loaded.
+/// The HTML page of a report: first the pages that failed, then a line for each other page.
 struct VerificationPage {
     let pages: [Verification]
+    var unloaded: [UnloadedPage] = []
     let limits: VerificationLimits
 
     /// The tag by which the tool recognises a report page that it wrote.
     static let mark = "<meta name=\"generator\" content=\"substitute verify\">"
 
+    /// The nonce of the page's own script; a browser runs no script without this nonce.
+    ///
+    /// The nonce is random, so text from a page or a file cannot contain it.
+    private let nonce = UUID().uuidString
+
+    init(pages: [Verification], unloaded: [UnloadedPage] = [], limits: VerificationLimits) {
+        (self.pages, self.unloaded, self.limits) = (pages, unloaded, limits)
+    }
+
     var html: String {
-        """
-        <!doctype html>
-        <html lang="en">
-        <meta charset="utf-8">
-        \(Self.mark)
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' file:; style-src 'unsafe-inline'">
-        <title>\(title)</title>
-        <style>
-        \(Self.style)
-        </style>
-        <h1>\(title)</h1>
-        \(pages.enumerated().map { section($1, $0 + 1) }.joined(separator: "\n"))
-        </html>
-        """
+        let numbered = pages.enumerated().map { ($0.offset + 1, $0.element) }
+        let failed = numbered.filter { limits.verdict(on: $0.1) == .fails }
+        let passed = numbered.filter { limits.verdict(on: $0.1) != .fails }
+        return """
+            <!doctype html>
+            <html lang="en">
+            <meta charset="utf-8">
+            \(Self.mark)
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta http-equiv="Content-Security-Policy" content="\(policy)">
+            <title>\(title)</title>
+            <style>
+            \(Self.style)
+            </style>
+            <h1>\(title)</h1>
+            \(unloaded.map(section).joined(separator: "\n"))
+            \(failed.map { section($1, $0) }.joined(separator: "\n"))
+            \(passed.isEmpty ? "" : "<div class=\"passed\">\n\(passed.map { line($1, $0) }.joined(separator: "\n"))\n</div>")
+            <script nonce="\(nonce)">
+            \(Self.script)
+            </script>
+            </html>
+            """
+    }
+
+    private var policy: String {
+        "default-src 'none'; img-src 'self' file:; style-src 'unsafe-inline'; script-src 'nonce-\(nonce)'; "
+            + "base-uri 'none'; form-action 'none'"
     }
 
     private var title: String {
         let verdicts = pages.map(limits.verdict)
-        let of = pages.count == 1 ? "" : " of \(pages.count) pages"
-        let failed = pages.filter { limits.verdict(on: $0) == .fails }
-        if failed.contains(where: { $0.comparedCount > 0 }) {
-            return "The files do not fit " + (of.isEmpty ? "the page" : "\(failed.count)\(of)")
+        let count = pages.count + unloaded.count
+        let of = count == 1 ? "" : " of \(count) pages"
+        let failed = verdicts.count { $0 == .fails } + unloaded.count
+        let unfit = zip(pages, verdicts).count { $0.comparedCount > 0 && $1 == .fails }
+        let rest = failed - unfit
+        if unfit > 0 {
+            return of.isEmpty
+                ? "The files do not fit the page"
+                : "The files do not fit \(unfit)\(of)" + (rest > 0 ? "; \(rest) could not be verified" : "")
         }
-        if !failed.isEmpty {
-            return of.isEmpty ? "The page was not verified" : "\(failed.count)\(of) were not verified"
-        }
+        if rest > 0 { return of.isEmpty ? "The page was not verified" : "\(rest)\(of) could not be verified" }
         let idle = verdicts.count { $0 == .nothingCompared }
         if idle > 0 { return of.isEmpty ? "Nothing was compared" : "Nothing was compared on \(idle)\(of)" }
-        return of.isEmpty ? "The files fit the page" : "The files fit all \(pages.count) pages"
+        return of.isEmpty ? "The files fit the page" : "The files fit all \(count) pages"
+    }
+
+    // MARK: - Pages
+
+    private func section(_ page: UnloadedPage) -> String {
+        """
+        <section>
+        <h2>\(link(page.url))</h2>
+        <ul class="problems"><li>\(HTML.breakable(page.reason)).</ul>
+        </section>
+        """
     }
 
     private func section(_ page: Verification, _ number: Int) -> String {
         """
         <section>
-        <h2><a href="\(HTML.escaped(page.url))" rel="noreferrer">\(HTML.breakable(page.url))</a></h2>
-        \(verdict(page))
-        \(share(page))
-        \(pictures(page, number))
-        \(tables(page))
+        <h2>\(link(page.url))</h2>
+        <ul class="problems">\(problems(page, number))</ul>
+        <p class="counts">\(page.counts).</p>
+        \(picture(page, number))
+        \(changes(page, number))
+        \(details(page))
         </section>
         """
     }
 
-    /// The verdict in a few words; the images and tables below it give the details.
-    private func verdict(_ page: Verification) -> String {
-        let problems = Dictionary(grouping: limits.problems(with: page), by: \.kind)
-        switch limits.verdict(on: page) {
-        case .fits: return "<p class=\"verdict fits\">The files fit.</p>"
-        case .fitsExcept(let words): return "<p class=\"verdict fits\">The files fit, except for \(words).</p>"
-        case .nothingCompared: return "<p class=\"verdict\">Nothing was compared.</p>"
-        case .fails: break
-        }
-        var sentences: [String] = []
-        for problem in [.pageUnfinished, .nothingCompared].compactMap({ problems[$0]?.first }) {
-            sentences.append(HTML.breakable(problem.sentence) + ".")
-        }
-        if problems[.failedLoad] != nil || problems[.pageError] != nil {
-            sentences.append("Errors occurred only with the files.")
-        }
-        if problems[.pageFails] != nil { sentences.append("The server answers \(page.status ?? 0).") }
-        if problems[.tooFewFiles] != nil {
-            let (share, least) = (page.share, limits.required)
-            sentences.append(
-                "\(VerificationLimits.percent(share)) of the requests came from files; "
-                    + "\(VerificationLimits.percent(least ?? 0)) are required."
-            )
-        }
-        if let count = problems[.changedFile]?.count {
-            sentences.append("\(counted(count, "file")) \(count == 1 ? "differs" : "differ") from what servers send.")
-        }
-        if problems[.pictureDiffers] != nil {
-            sentences.append("\(page.comparison.percentage) of the picture differs.")
-        }
-        return "<ul class=\"verdict\">\(sentences.map { "<li>\($0)" }.joined())</ul>"
-    }
-
-    /// A bar with the share of the requests that files answered.
-    private func share(_ page: Verification) -> String {
-        let percent = VerificationLimits.percent(page.share)
+    /// One line for a page that passed; its details are folded.
+    private func line(_ page: Verification, _ number: Int) -> String {
+        let verdict =
+            switch limits.verdict(on: page) {
+            case .fitsExcept(let words): "<b>Except for \(HTML.escaped(words)).</b> "
+            case .nothingCompared: "<b>Nothing was compared.</b> "
+            case .fits, .fails: ""
+            }
+        let isWithoutResult = limits.verdict(on: page) == .nothingCompared
         return """
-            <p class="share"><span class="bar"><span style="width: \(percent.replacingOccurrences(of: " ", with: ""))"></span></span>
-            <b>\(page.answeredCount) of \(counted(page.requestCount, "request"))</b> came from files, \(percent):
-            \(ByteCount(page.fileBytes)), and \(ByteCount(page.networkBytes)) from the network.</p>
+            <details><summary><span class="mark">\(isWithoutResult ? "–" : "✓")</span> <span>\(HTML.breakable(page.url))
+            <small>\(verdict)\(page.counts).</small></span></summary>
+            <p>\(link(page.url))</p>
+            \(picture(page, number))
+            \(changes(page, number))
+            \(details(page))
+            </details>
             """
     }
 
-    private func pictures(_ page: Verification, _ number: Int) -> String {
-        let kinds = [("network", "From the network"), ("files", "With the files"), ("difference", "Difference")]
-        let figures = kinds.map { kind, caption in
-            """
-            <figure class="\(kind)"><figcaption>\(caption)</figcaption>
-            <a href="\(number)-\(kind).png"><img src="\(number)-\(kind).png" alt="\(caption)" loading="lazy"></a></figure>
-            """
-        }
-        let choices = kinds.map { kind, caption in
-            "<label><input type=\"radio\" name=\"picture\(number)\" value=\"\(kind)\"\(kind == "files" ? " checked" : "")>"
-                + "\(caption)</label>"
-        }
+    private func link(_ url: String) -> String {
+        // A URL of any other scheme could run a script.
+        guard url.hasPrefix("http://") || url.hasPrefix("https://") else { return HTML.breakable(url) }
+        return "<a href=\"\(HTML.escaped(url))\" rel=\"noreferrer\">\(HTML.breakable(url))</a>"
+    }
+
+    private func problems(_ page: Verification, _ number: Int) -> String {
+        var changeNumber = 0
+        return limits.problems(with: page).map { problem in
+            switch problem.kind {
+            case .changedFile:
+                changeNumber += 1
+                guard let change = problem.change else { return "" }
+                let file =
+                    "<a href=\"#change\(number)-\(changeNumber)\">\(HTML.breakable(change.substitution.file))</a>"
+                return "<li>\(file) differs: here \(ByteCount(change.count)), \(HTML.escaped(change.served.words))."
+            case .pictureDiffers:
+                return "<li><a href=\"#picture\(number)\">\(page.comparison.percentage) of the picture</a> differs."
+            default: return "<li>\(HTML.breakable(problem.sentence))."
+            }
+        }.joined(separator: "\n")
+    }
+
+    // MARK: - Picture
+
+    private func picture(_ page: Verification, _ number: Int) -> String {
         let comparison = page.comparison
-        let places = comparison.places.map(\.words).joined(separator: "; ")
-        let sentence =
-            comparison.count == 0
-            ? "Both pictures are the same." : "\(comparison.percentage) of the picture differs, at \(places)."
+        if comparison.count == 0 {
+            return "<p class=\"links\"><a href=\"\(number)-files.png\">The picture</a> is the same.</p>"
+        }
+        let crops = comparison.crops
+        let more = comparison.placeCount - comparison.places.count
         return """
-            <p>\(sentence)</p>
-            <div class="pictures">
-            <div class="choice" role="radiogroup" aria-label="Picture">\(choices.joined())</div>
-            <div class="frame" tabindex="0" aria-label="Pictures">
-            \(figures.joined(separator: "\n"))
-            </div></div>
+            <h3 id="picture\(number)">Picture</h3>
+            <p class="links">Whole page: <a href="\(number)-network.png">from the network</a>,
+            <a href="\(number)-files.png">with the files</a>, <a href="\(number)-difference.png">difference in red</a>.</p>
+            <div class="crops">
+            \(crops.map { figure($0, comparison, number) }.joined(separator: "\n"))
+            </div>
+            \(more > 0 ? "<p>\(counted(more, "smaller place")) \(more == 1 ? "is" : "are") not shown.</p>" : "")
             """
     }
 
-    private func tables(_ page: Verification) -> String {
-        let changed = page.changes.map { change in
-            [
-                url(change.url), "<code>\(HTML.breakable(change.substitution.file))</code>",
-                "\(ByteCount(change.count))",
-                HTML.escaped(change.served.words.replacingOccurrences(of: "there ", with: "")),
-            ]
+    /// A part of both screenshots, with a slider between them.
+    private func figure(_ crop: PictureComparison.Crop, _ comparison: PictureComparison, _ number: Int) -> String {
+        let area = crop.area
+        func percent(_ value: Int, _ of: Int) -> String {
+            (Double(value) / Double(max(1, of)) * 100).formatted(
+                .number.precision(.fractionLength(0...3)).grouping(.never).locale(Locale(identifier: "en"))
+            ) + "%"
         }
-        let missed = page.misses.map { miss in
-            [
-                HTML.breakable(miss.reason)
-                    + (miss.command.map { "<br>Add it with: <code>\(HTML.breakable($0))</code>" } ?? "")
-            ]
+        let place =
+            "width:\(percent(comparison.pageWidth, area.width));left:\(percent(-area.x, area.width));"
+            + "top:\(percent(-area.y, area.height))"
+        func image(_ kind: String, _ text: String) -> String {
+            "<img src=\"\(number)-\(kind).png\" alt=\"\(text)\" loading=\"lazy\" style=\"\(place)\">"
         }
-        let wrong =
-            page.errors.loads.map { ["failed", url($0.url)] }
-            + page.errors.complaints.map { ["error", HTML.breakable($0)] }
-        return table("Files that differ from what their servers send", ["URL", "File", "Here", "There"], changed)
-            + table("Requests that no file answered", [], missed)
-            + table("Errors that occurred only with the files", [], wrong)
-            + table("Notes", [], page.notes.map { [HTML.breakable($0)] })
+        let marks = crop.places.map { mark in
+            "<i style=\"left:\(percent(mark.x - area.x, area.width));top:\(percent(mark.y - area.y, area.height));"
+                + "width:\(percent(mark.width, area.width));height:\(percent(mark.height, area.height))\"></i>"
+        }
+        let first = crop.places.first ?? area
+        let at = min(95, max(5, (first.x + first.width / 2 - area.x) * 100 / max(1, area.width)))
+        let words = crop.places.map(\.words).joined(separator: "; ")
+        return """
+            <figure style="max-width:\(area.width)px;flex-basis:\(area.width)px">
+            <div class="compare" style="aspect-ratio:\(area.width)/\(area.height);--at:\(at)%">
+            \(image("network", "From the network"))
+            <div class="after">\(image("files", "With the files"))</div>
+            \(marks.joined())<span class="edge"></span>
+            <input type="range" value="\(at)" aria-label="Left of it from the network, right of it with the files: \(words)">
+            </div>
+            <figcaption><span>network</span><span>\(words)</span><span>files</span></figcaption>
+            </figure>
+            """
     }
 
-    private func url(_ text: String) -> String { "<span class=\"url\">\(HTML.breakable(text))</span>" }
+    private static let script = """
+        for (const input of document.querySelectorAll(".compare input"))
+          input.addEventListener("input", () => input.parentElement.style.setProperty("--at", input.value + "%"));
+        """
 
-    private func table(_ title: String, _ heads: [String], _ rows: [[String]]) -> String {
-        if rows.isEmpty { return "" }
-        let head = heads.isEmpty ? "" : "<thead><tr>\(heads.map { "<th>\($0)" }.joined())</thead>"
-        let body = rows.map { row in
-            "<tr>"
-                + row.enumerated().map { column, cell in
-                    let label = heads.isEmpty ? "" : " data-label=\"\(heads[column])\""
-                    return "<td\(label)>\(cell)"
-                }.joined()
+    // MARK: - Files
+
+    private func changes(_ page: Verification, _ number: Int) -> String {
+        if page.changes.isEmpty { return "" }
+        let items = page.changes.enumerated().map { index, change in
+            """
+            <article id="change\(number)-\(index + 1)">
+            <h4>\(HTML.breakable(change.substitution.file))</h4>
+            <p class="counts">\(link(change.url)): here \(ByteCount(change.count)), \(HTML.escaped(change.served.words))</p>
+            \(change.difference.map(text) ?? "")
+            </article>
+            """
         }
+        return "<h3>Changed files</h3>\n<p class=\"counts\"><del>− here</del> <ins>+ on the server</ins></p>\n"
+            + items.joined(separator: "\n")
+    }
+
+    private func text(_ difference: TextDifference) -> String {
+        let lines = difference.lines.map { line in
+            switch line {
+            case .same(let text): "<span>  \(content(text))</span>"
+            case .here(let text): "<del>− \(content(text))</del>"
+            case .there(let text): "<ins>+ \(content(text))</ins>"
+            case .gap(let count): "<em>\(counted(count, "equal line"))</em>"
+            }
+        }
+        let rest = difference.leftOut
+        let end = rest == 0 ? "" : "<em>\(counted(rest, "more line")) \(rest == 1 ? "differs" : "differ")</em>"
+        return "<pre tabindex=\"0\" aria-label=\"Differing lines\">\(lines.joined())\(end)</pre>"
+    }
+
+    private func content(_ text: String) -> String {
+        text.split(separator: "\t", omittingEmptySubsequences: false).map { HTML.escapedContent(String($0)) }
+            .joined(separator: "\t")
+    }
+
+    // MARK: - Details
+
+    private func details(_ page: Verification) -> String {
+        let missed = page.misses.map { miss in
+            HTML.breakable(miss.reason)
+                + (miss.command.map { "<br>Add it with: <code>\(HTML.breakable($0))</code>" } ?? "")
+        }
+        let allowed =
+            limits.allowsErrors
+            ? page.errors.loads.map { HTML.breakable($0.sentence) }
+                + page.errors.complaints.map { HTML.breakable("only with the files: \($0)") } : []
+        let others = [page.redirectSentence].compactMap(\.self) + page.onceSentences
+        return list("Errors that occurred only with the files", allowed)
+            + list("Requests that no file answered", missed)
+            + list("Notes", (others + page.notes).map(HTML.breakable))
+    }
+
+    private func list(_ title: String, _ items: [String]) -> String {
+        if items.isEmpty { return "" }
         return
-            "<h3>\(title) <span>\(rows.count)</span></h3>\n<table>\(head)<tbody>\(body.joined(separator: "\n"))</table>\n"
+            "<h3>\(title) <small>\(items.count)</small></h3>\n<ul>\(items.map { "<li>\($0)" }.joined(separator: "\n"))</ul>\n"
     }
 
     private static let style = """
         :root { color-scheme: light dark; --paper: #f6f4ef; --card: #fff; --ink: #20242c; --quiet: #5b626d; --line: #ddd8cc;
-          --accent: #1d5fbf; --error: #b3261e; --good: #1f6f3f; }
+          --accent: #1d5fbf; --error: #b3261e; --good: #1f6f3f; --old: #fbe4e2; --new: #dff3e4; }
         @media (prefers-color-scheme: dark) {
           :root { --paper: #111318; --card: #1a1d24; --ink: #eceef2; --quiet: #9aa2ae; --line: #2d323d; --accent: #8ab4ff;
-            --error: #ff8a80; --good: #7fd6a0; }
+            --error: #ff8a80; --good: #7fd6a0; --old: #45211f; --new: #1b3a27; }
         }
         * { box-sizing: border-box; }
         html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
-        body { margin: 0 auto; max-width: 90rem; padding: 1.5rem; background: var(--paper); color: var(--ink);
+        body { margin: 0 auto; max-width: 76rem; padding: 1.5rem; background: var(--paper); color: var(--ink);
           font: 16px/1.45 system-ui, "DejaVu Sans", sans-serif; overflow-wrap: anywhere; }
         h1 { margin: 0 0 1rem; font-size: 1.6rem; line-height: 1.25; letter-spacing: -.01em; }
-        h2 { margin: 0; font-size: 1.15rem; } h3 { margin: 1.5rem 0 .4rem; font-size: 1rem; }
-        h3 span { color: var(--quiet); font-weight: 400; } a { color: var(--accent); }
-        section { margin-bottom: 1.5rem; padding: 1.1rem 1.25rem 1.25rem; background: var(--card); border: 1px solid var(--line);
-          border-radius: 12px; }
-        p { margin: .6rem 0; }
-        .verdict { margin: .6rem 0; padding: .5rem .9rem; border-left: 4px solid currentColor; color: var(--error); list-style: none; }
-        .verdict li + li { margin-top: .3rem; } .verdict.fits { color: var(--good); }
-        .bar { display: block; height: .5rem; margin-bottom: .4rem; overflow: hidden; border-radius: .25rem; background: var(--line); }
-        .bar span { display: block; height: 100%; background: var(--accent); }
-        .frame { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 0 .75rem; max-height: 75vh; overflow: auto;
-          border: 1px solid var(--line); border-radius: 8px; background: var(--paper); padding: 0 .75rem .75rem; }
-        figure { margin: 0; } figure img { display: block; width: 100%; border: 1px solid var(--line); background: #fff; }
-        figcaption { position: sticky; top: 0; padding: .5rem 0; background: var(--paper); color: var(--quiet); font-size: .9rem; }
-        .choice { display: none; gap: .35rem; flex-wrap: wrap; margin-bottom: .5rem; }
-        .choice label { position: relative; padding: .2rem .7rem; border: 1px solid var(--line); border-radius: 1rem; font-size: .9rem;
-          cursor: pointer; }
-        .choice input { position: absolute; inset: 0; margin: 0; opacity: 0; cursor: pointer; }
-        .choice label:has(:checked) { background: var(--ink); color: var(--paper); border-color: var(--ink); }
-        .choice label:has(:focus-visible), .frame:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-        table { width: 100%; border-collapse: collapse; font-size: .92rem; }
-        th { color: var(--quiet); font-weight: 400; text-align: left; }
-        th, td { padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-        code { font: .9em ui-monospace, "DejaVu Sans Mono", monospace; }
+        h2 { margin: 0; font-size: 1.15rem; } h3 { margin: 1.75rem 0 .4rem; font-size: 1rem; }
+        h4 { margin: 0; font-size: .95rem; } small { color: var(--quiet); font-size: .9rem; font-weight: 400; }
+        a { color: var(--accent); } p { margin: .4rem 0; } ul { margin: .4rem 0; padding-left: 1.2rem; } li + li { margin-top: .3rem; }
+        section, .passed { margin-bottom: 1.25rem; padding: 1.1rem 1.25rem 1.25rem; background: var(--card);
+          border: 1px solid var(--line); border-radius: 12px; }
+        .problems { padding: .5rem .9rem .5rem 2rem; border-left: 4px solid var(--error); } .problems li::marker { color: var(--error); }
+        .counts, .links { color: var(--quiet); font-size: .92rem; }
+        .passed { padding: .25rem 1.25rem; } details + details { border-top: 1px solid var(--line); }
+        summary { display: flex; gap: .6rem; padding: .55rem 0; cursor: pointer; list-style: none; }
+        summary::-webkit-details-marker { display: none; } summary small { display: block; }
+        .mark { color: var(--good); font-weight: 700; } details[open] { padding-bottom: 1rem; }
+        .crops { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
+        figure { flex: 0 1 auto; min-width: min(100%, 16rem); margin: 0; }
+        figcaption span { white-space: nowrap; } figcaption :nth-child(2) { white-space: normal; text-align: center; }
+        .compare { position: relative; overflow: hidden; background: #fff; border: 1px solid var(--line); border-radius: 6px; }
+        .compare img { position: absolute; display: block; max-width: none; }
+        .after { position: absolute; inset: 0; overflow: hidden; background: #fff; clip-path: inset(0 0 0 var(--at)); }
+        .compare i { position: absolute; outline: 2px dashed #d6143c; outline-offset: 2px; border-radius: 2px; }
+        .edge { position: absolute; top: 0; bottom: 0; left: var(--at); width: 3px; margin-left: -1.5px; background: #1d5fbf;
+          box-shadow: 0 0 0 1px #fff; }
+        .edge::after { content: "↔"; position: absolute; bottom: .2rem; left: 50%; width: 1.4rem; height: 1.4rem; translate: -50% 0;
+          border-radius: 50%; background: #1d5fbf; color: #fff; font-size: .8rem; line-height: 1.4rem; text-align: center; box-shadow: 0 0 0 1px #fff; }
+        .compare input { position: absolute; inset: 0; width: 100%; height: 100%; margin: 0; opacity: 0; cursor: ew-resize;
+          touch-action: pan-y; }
+        .compare:has(:focus-visible), pre:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+        figcaption { display: flex; justify-content: space-between; gap: .75rem; padding-top: .25rem; color: var(--quiet); font-size: .85rem; }
+        article { margin-top: .9rem; scroll-margin-top: 1rem; } h3 { scroll-margin-top: 1rem; }
+        article:target h4 { color: var(--accent); }
+        code, pre { font: .88rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; }
+        pre { margin: .4rem 0 0; padding: .4rem 0; max-height: 28rem; overflow: auto; background: var(--paper); border: 1px solid var(--line);
+          border-radius: 6px; white-space: pre-wrap; tab-size: 4; }
+        pre > * { display: block; padding: 0 .7rem 0 1.9rem; text-indent: -1.2rem; } pre em { color: var(--quiet); font-style: normal; }
+        del, ins { text-decoration: none; } del { background: var(--old); } ins { background: var(--new); }
+        .counts del, .counts ins { padding: .1rem .45rem; border-radius: 4px; color: var(--ink); }
         @media (max-width: 48rem) {
-          body { padding: .75rem 1rem; } h1 { font-size: 1.35rem; } section { padding: .9rem 1rem; }
-          .choice { display: flex; } .frame { display: block; } figure { display: none; } figcaption { display: none; }
-          .frame { padding-top: .75rem; }
-          .pictures:has([value=network]:checked) .network, .pictures:has([value=files]:checked) .files,
-          .pictures:has([value=difference]:checked) .difference { display: block; }
-          thead { display: none; } tr { display: block; padding: .4rem 0; border-bottom: 1px solid var(--line); }
-          td { display: block; padding: 0; border: 0; }
-          td[data-label]::before { content: attr(data-label) ": "; color: var(--quiet); }
+          body { padding: .75rem; } h1 { font-size: 1.35rem; } section { padding: .9rem; } .passed { padding: .1rem .9rem; }
+          .problems { padding-left: 1.6rem; }
         }
-        @media print { body { max-width: none; padding: 0; } .frame { max-height: none; overflow: visible; } }
+        @media print { body { max-width: none; padding: 0; } pre { max-height: none; } }
         """
 }

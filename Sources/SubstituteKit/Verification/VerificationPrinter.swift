@@ -56,7 +56,7 @@ struct VerificationPrinter {
 
     /// Prints the problems first; a page without problems takes one line, followed by what may be of interest.
     private func printText(_ page: Verification) {
-        let (url, counts) = (console.coloured(shortened(page.url), .bold), counts(page))
+        let (url, counts) = (console.coloured(shortened(page.url), .bold), page.counts)
         let problems = limits.problems(with: page)
         let verdict = limits.verdict(on: page)
         switch verdict {
@@ -87,12 +87,6 @@ struct VerificationPrinter {
     /// The maximum number of problems that are printed for one page; the report has all of them.
     private static let most = 1000
 
-    private func counts(_ page: Verification) -> String {
-        "\(page.answeredCount) of \(counted(page.requestCount, "request")) came from files, "
-            + "\(VerificationLimits.percent(page.share)): \(ByteCount(page.fileBytes)), and "
-            + "\(ByteCount(page.networkBytes)) from the network"
-    }
-
     /// Prints the differences that the options allow.
     private func printAllowed(_ page: Verification, _ problems: [VerificationLimits.Problem]) {
         let kinds = Set(problems.map(\.kind))
@@ -117,6 +111,7 @@ struct VerificationPrinter {
             console.print("  network  \(miss.reason)")
             if let command = miss.command { console.print("           Add it with: \(command)") }
         }
+        if let sentence = page.redirectSentence { console.print("  redirect \(sentence)") }
         for sentence in page.onceSentences { console.print("  once     \(sentence)") }
         for note in page.notes { console.print("  note     \(visible(note))") }
     }
@@ -143,7 +138,10 @@ struct VerificationPrinter {
             let sentence = miss.reason + (miss.command.map { " Add it with: \($0)" } ?? "")
             console.print(WorkflowCommand("notice", sentence, title: "no-file").text)
         }
-        console.print("\(shortened(page.url)): \(counts(page))")
+        if let sentence = page.redirectSentence {
+            console.print(WorkflowCommand("notice", sentence, title: "redirected").text)
+        }
+        console.print("\(shortened(page.url)): \(page.counts)")
     }
 
     /// The JSON object for one page: sizes in bytes, shares from 0 to 1, positions in CSS pixels.
@@ -173,6 +171,7 @@ struct VerificationPrinter {
         let requests: Int
         let fromFiles: Int
         let compared: Int
+        let redirected: Int
         let fileBytes: Int
         let networkBytes: Int
         let changed: [Change]
@@ -187,7 +186,7 @@ struct VerificationPrinter {
             let problems = limits.problems(with: page).map(\.sentence)
             url = visible(page.url)
             (requests, fromFiles) = (page.requestCount, page.answeredCount)
-            compared = page.comparedCount
+            (compared, redirected) = (page.comparedCount, page.redirectCount)
             (fileBytes, networkBytes) = (page.fileBytes, page.networkBytes)
             changed = page.changes.map { change in
                 var (size, status) = (Int?.none, Int?.none)
@@ -236,8 +235,22 @@ extension Verification {
 }
 
 extension Verification {
+    /// A sentence about the requests that are redirected to a URL with an entry; nil if there are none.
+    var redirectSentence: String? {
+        guard redirectCount > 0 else { return nil }
+        return
+            "\(counted(redirectCount, "request")) \(redirectCount == 1 ? "is" : "are") redirected to a URL that a file "
+            + "would answer; in the app, the network answers both, until an entry has the first URL"
+    }
+
+    /// The numbers of requests and bytes, in words.
+    var counts: String {
+        "\(answeredCount) of \(counted(requestCount, "request")) came from files, "
+            + "\(VerificationLimits.percent(share)): \(ByteCount(fileBytes)), and \(ByteCount(networkBytes)) from the network"
+    }
+
     /// Sentences about the URLs that the page requested in only one of its two loads.
-    fileprivate var onceSentences: [String] {
+    var onceSentences: [String] {
         [("without", askedOnce.network), ("with", askedOnce.files)].compactMap { words, urls in
             guard let first = urls.first else { return nil }
             let example = urls.count == 1 ? "" : "\(counted(urls.count, "request")), such as "
@@ -250,5 +263,9 @@ extension Verification {
 struct UnloadedPage: Encodable {
     let url: String
     let fits = false
-    let reason: String
+    let problems: [String]
+
+    init(url: String, reason: String) { (self.url, problems) = (url, [reason]) }
+
+    var reason: String { problems[0] }
 }

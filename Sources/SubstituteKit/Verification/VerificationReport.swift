@@ -44,7 +44,8 @@ struct VerificationReport {
     /// Writes the images for one page; pages are numbered from 1.
     func write(_ page: Verification, number: Int) throws(ToolError) {
         guard let (network, files) = page.pictures else { return }
-        let pictures = ["network": network, "files": files, "difference": page.comparison.picture]
+        let all = ["network": network, "files": files, "difference": page.comparison.picture]
+        let pictures = page.comparison.count == 0 ? ["files": files] : all
         try change {
             for (kind, text) in pictures {
                 let file = folder.appendingPathComponent("\(number)-\(kind).png")
@@ -54,8 +55,12 @@ struct VerificationReport {
     }
 
     /// Writes the HTML page that shows the results and the images.
-    func write(_ pages: [Verification], _ limits: VerificationLimits) throws(ToolError) {
-        let html = VerificationPage(pages: pages, limits: limits).html
+    func write(
+        _ pages: [Verification],
+        _ unloaded: [UnloadedPage],
+        _ limits: VerificationLimits
+    ) throws(ToolError) {
+        let html = VerificationPage(pages: pages, unloaded: unloaded, limits: limits).html
         try change { try Data(html.utf8).write(to: folder.appendingPathComponent("index.html")) }
     }
 

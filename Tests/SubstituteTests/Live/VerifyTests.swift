@@ -175,6 +175,34 @@ struct VerifyTests {
         )
     }
 
+    @Test(
+        "Both pictures and servers' answers behind a redirect are the app's, and the printed command adds the file",
+        .startsChromium
+    )
+    func redirects() async throws {
+        site.set("/", "text/html", Data(page.replacingOccurrences(of: "/picture.svg", with: "/old.svg").utf8))
+        site.set("/old.svg", LoopbackServer.Response(status: 302, headers: ["Location": "/picture.svg"]))
+        let result = try await site.run("verify", site.url)
+        #expect(result.output.contains("2 of 4 requests came from files"), "\(result)")
+        #expect(
+            result.output.contains("It is redirected to \(site.url)picture.svg, which \"picture.svg\" would answer"),
+            "\(result)"
+        )
+        #expect(
+            result.output.contains("  redirect 1 request is redirected to a URL that a file would answer"),
+            "\(result)"
+        )
+        let command = try #require(result.output.firstMatch(of: /Add it with: substitute (add .*old.svg)\n/))
+        let added = await Tool.run(command.1.split(separator: " ").map(String.init), in: site.folder.url)
+        #expect(added.status == 0, "\(added)")
+        let again = try await site.run("verify", site.url)
+        #expect(again.status == 0 && again.output.contains("3 of 4 requests came from files"), "\(again)")
+        // The file of a URL is compared with what its server sends after redirects.
+        site.set("/picture.svg", "image/svg+xml", LiveSite.picture(99))
+        let changed = try await site.run("verify", "--tolerance", "100%", site.url)
+        #expect(changed.output.contains("old.svg\" differs from \(site.url)old.svg"), "\(changed)")
+    }
+
     @Test("A script that only the browser's integrity check blocks fails", .startsChromium)
     func integrity() async throws {
         let page = """
