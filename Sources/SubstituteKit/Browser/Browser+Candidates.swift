@@ -27,9 +27,10 @@ extension Browser {
         if let failure { throw failure }
         let left = missing.count - min(missing.count, Self.maximumCandidates) + rest.count
         guard left > 0 else { return }
-        isFinished = false
         let reason = rest.isEmpty ? "more than \(Self.maximumCandidates)" : "the time was over"
-        report("\(counted(left, "image")) for other screens \(left == 1 ? "was" : "were") not loaded: \(reason)", .page)
+        let sentence = "\(counted(left, "image")) for other screens \(left == 1 ? "was" : "were") not loaded: \(reason)"
+        incompleteness = incompleteness ?? sentence
+        report(sentence, .page)
     }
 
     /// The script that lists the candidates as absolute URLs, each once.

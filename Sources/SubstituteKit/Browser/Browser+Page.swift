@@ -5,13 +5,14 @@ import SubstituteCheckKit
 extension Browser {
     /// Loads a page, and waits until nothing has been loading, and no script has been busy, for half a second.
     ///
-    /// Afterwards, ``isFinished`` tells whether this happened before the timeout.
+    /// If this does not happen before the timeout, ``incompleteness`` says so afterwards.
     ///
     /// - Throws: ``ToolError`` if no part of the page was received within the timeout.
     func load(_ url: String, _ manner: LoadOptions = LoadOptions()) async throws {
         let deadline = DispatchTime.now() + settings.limit + manner.pause
         pageNotes.beginPage()
-        isFinished = false
+        incompleteness = nil
+        var isFinished = false
         do {
             try await navigate(to: url)
             try await waitUntilLoaded(until: deadline)
@@ -24,12 +25,12 @@ extension Browser {
         if isFinished { return }
         let unfinished = traffic.unfinished
         let rest = unfinished.prefix(3).map { shortened($0, limit: 119) }.joined(separator: ", ")
-        report(
+        let sentence =
             "\(shortened(url)) was not finished after \(counted(Int(settings.limit + manner.pause), "second"))"
-                + (unfinished.isEmpty ? "; it is still busy" : "; still loading: \(rest)")
-                + (unfinished.count > 3 ? " and \(unfinished.count - 3) more" : ""),
-            .page
-        )
+            + (unfinished.isEmpty ? "; it is still busy" : "; still loading: \(rest)")
+            + (unfinished.count > 3 ? " and \(unfinished.count - 3) more" : "")
+        incompleteness = sentence
+        report(sentence, .page)
     }
 
     /// Waits for the page's load event.

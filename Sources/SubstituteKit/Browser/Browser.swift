@@ -51,8 +51,8 @@ actor Browser {
     /// The bodies of unknown length that the browser is reading, the oldest first.
     var unbounded: [(held: HeldRequest, reading: Task<String, any Error>)] = []
     private var receiving: Task<Void, Never>?
-    /// False if the last page that was loaded was still loading, or busy, at its time limit.
-    var isFinished = true
+    /// The sentence that says why the last page that was loaded is not complete; nil for a complete page.
+    var incompleteness: String?
     /// True if the body of the page itself was abandoned.
     var isPageAbandoned = false
     var pageNotes = PageNotes()

@@ -75,7 +75,7 @@ enum CaptureCommand {
                 try await browser.loadCandidates()
                 let status = await browser.status ?? 200
                 if status >= 400 { await browser.report("\(shortened(url)) answers \(status)", .page) }
-                return await browser.isFinished && status < 400
+                return await browser.incompleteness == nil && status < 400
             }
         }
         let recording = try recorder.finish()

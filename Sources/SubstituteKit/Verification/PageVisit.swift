@@ -35,14 +35,10 @@ struct PageVisit: Sendable {
         try await browser.load(url, manner.load)
         // Taking the screenshot may itself cause loads and errors, which count in neither of the two visits.
         loads.cut()
-        let isFinished = await browser.isFinished
         self.complaints = complaints.all
         picture = try await browser.picture(without: manner.masks)
-        let notes = await browser.notes
-        incompleteness =
-            isFinished
-            ? nil : notes.first { $0.contains(" was not finished after ") } ?? "\(shortened(url)) was not finished"
-        (self.notes, status) = (notes.filter { [incompleteness] in $0 != incompleteness }, await browser.status)
+        (incompleteness, status) = (await browser.incompleteness, await browser.status)
+        notes = await browser.notes.filter { [incompleteness] in $0 != incompleteness }
     }
 
     /// Collects the errors that a page reports.

@@ -95,6 +95,14 @@ struct BusyPageTests {
         for number in 1..<5 { #expect(site.file(site.path("\(number).txt")) != nil, "\(number).txt: \(result)") }
     }
 
+    @Test("What a busy page loads is verified, too", .startsChromium)
+    func verified() async throws {
+        let site = try site(Self.pages[0].html)
+        #expect(try await site.run("capture", site.url).status == 0)
+        let result = try await site.run("verify", "--require", "100%", site.url)
+        #expect(result.status == 0 && result.output.contains(" 5 of 5 requests came from files"), "\(result)")
+    }
+
     @Test("A page that stays busy is not complete, and the status says so", .startsChromium)
     func endless() async throws {
         let site = try site("<script>setInterval(() => compute(700), 0); load(1)</script>")
