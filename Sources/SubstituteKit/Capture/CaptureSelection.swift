@@ -147,8 +147,8 @@ struct CaptureSelection {
         defer { fetcher.finish() }
         let results = await inParallel(uncertain.map(\.element)) { exchange in
             guard let url = URL(string: exchange.url), let bytes = try? exchange.bytes else { return false }
-            let answer = try? await fetcher.load(url, headers: exchange.preferences, .compare(bytes))
-            return answer?.status == 200 && answer?.isSame == true
+            let answer = try? await fetcher.load(url, headers: exchange.preferences, .compare([bytes.count]))
+            return answer?.status == 200 && answer?.fingerprint == Fingerprint(bytes)
         }
         for (index, isSame) in zip(uncertain.map(\.offset), results) { exchanges[index].privacy.isSameForAll = isSame }
     }
