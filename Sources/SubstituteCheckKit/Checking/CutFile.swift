@@ -62,15 +62,17 @@ enum CutFile {
                 return bytes(file, offset, file.size - offset)?.contains { $0 != 0 } ?? false
             }
             guard head[4...7].allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 0xA9 }) else { return false }
-            names.insert(String(decoding: head[4...7], as: UTF8.self))
             var length = big(head, 0, 4)
-            if length == 0 { break }
+            // The last box may extend to the end.
+            if length == 0 { return false }
             if length == 1 {
                 guard let long = bytes(file, offset + 8, 8) else { return true }
                 length = big(long, 0, 8)
             }
             guard length >= 8 else { return false }
             guard length <= file.size - offset else { return true }
+            // A box of eight bytes is empty.
+            if length > 8 { names.insert(String(decoding: head[4...7], as: UTF8.self)) }
             offset += length
         }
         // A film that was cut exactly between two boxes lacks the index.
