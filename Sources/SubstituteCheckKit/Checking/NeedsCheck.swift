@@ -135,7 +135,8 @@ struct NeedsCheck {
             let rest = others == 0 ? "" : " (and \(others) more \(others == 1 ? "URL" : "URLs") of this entry's files)"
             let urls = findings.prefix(Self.longestCommand).map(\.url.description)
             let remainder = findings.count > urls.count ? "; check --all lists each" : ""
-            let adding = command(urls).map { "\(others == 0 ? "add it" : "add them") with: \($0)" }
+            let added = others == 0 ? "it" : urls.count == findings.count ? "them" : "the first \(urls.count)"
+            let adding = command(urls).map { "add \(added) with: \($0)" }
             let joint = gap.remedy?.hasSuffix("?") == true ? " If not, " : ", or "
             let remedy = [gap.remedy, adding].compactMap(\.self).joined(separator: joint)
             return ", \(gap.cause)\(rest)\(remainder)" + (remedy.isEmpty ? "" : "; \(remedy)")
