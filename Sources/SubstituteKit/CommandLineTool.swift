@@ -29,7 +29,7 @@ package enum CommandLineTool {
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {
             let asked = isHelp ? Array(words.dropFirst()) : words
-            let meant = OtherTools.remedy(forCommand: asked, console.tool).map { "; \($0)" } ?? ""
+            let meant = OtherTools.remedy(forCommand: asked, among: Command.all, console.tool).map { "; \($0)" } ?? ""
             console.printError(
                 "substitute: there is no command \(quoted(name))\(meant)\nSee \(console.tool.words("--help"))."
             )
@@ -40,7 +40,7 @@ package enum CommandLineTool {
             return 0
         }
         do {
-            let arguments = try Arguments(words.dropFirst(), command.options + [.help])
+            let arguments = try Arguments(words.dropFirst(), command.options + [.help], among: Command.all)
             if arguments.has(.help) {
                 console.print(command.help)
                 return 0

@@ -53,7 +53,8 @@ struct MappedURLs {
 
     /// Returns why no entry answers a URL; nil if the manifest is not meant to have it.
     ///
-    /// The page, stylesheet or script at `referrer` loads the URL. The manifest is meant to have a URL if one of these conditions holds:
+    /// The page, stylesheet or script at `referrer` loads the URL. The manifest is meant to have a URL if one of these
+    /// conditions holds:
     /// - A folder entry covers it.
     /// - An entry names another URL in the same folder.
     /// - It lies below the folder of `referrer` or of a mapped page.

@@ -25,8 +25,11 @@ struct Arguments {
     /// `-` means standard input. Everything after `--` is an operand.
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
+    /// All commands of the tool, to say which of them has an option that this one lacks.
+    private let commands: [Command]
 
-    init(_ words: some Sequence<String>, _ options: [Option]) throws(UsageError) {
+    init(_ words: some Sequence<String>, _ options: [Option], among commands: [Command] = []) throws(UsageError) {
+        self.commands = commands
         var words = Array(words)[...]
         while let word = words.popFirst() {
             if word == "--" {
@@ -61,7 +64,7 @@ struct Arguments {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = parts.first.map(String.init) ?? ""
         guard let option = options.first(where: { $0.name == name }) else {
-            let meant = OtherTools.remedy(forOption: name, options).map { "; \($0)" } ?? ""
+            let meant = OtherTools.remedy(forOption: name, options, among: commands).map { "; \($0)" } ?? ""
             throw UsageError("there is no option \(quoted("--" + name))\(meant)")
         }
         try store(option, parts.count > 1 ? String(parts[1]) : nil, &rest)
@@ -77,7 +80,7 @@ struct Arguments {
             guard let option = options.first(where: { $0.short == letter }) else {
                 // A word with several letters may be a long option with one hyphen, as in `-strict`.
                 let name = word.count > 1 ? String(word.prefix { $0 != "=" }) : String(letter)
-                let meant = OtherTools.remedy(forOption: name, options).map { "; \($0)" } ?? ""
+                let meant = OtherTools.remedy(forOption: name, options, among: commands).map { "; \($0)" } ?? ""
                 throw UsageError("there is no option \(quoted("-\(name)"))\(meant)")
             }
             let attached = option.value == nil || letters.isEmpty ? nil : String(letters)

@@ -6,7 +6,7 @@ enum OtherTools {
     // MARK: - Commands
 
     /// Returns what to type instead of a command that does not exist; nil for an empty command line.
-    static func remedy(forCommand words: [String], _ tool: ToolName) -> String? {
+    static func remedy(forCommand words: [String], among commands: [Command], _ tool: ToolName) -> String? {
         guard let first = words.first else { return nil }
         let word = first.drop { $0 == "-" }.lowercased()
         if word == "substitute" {
@@ -18,13 +18,13 @@ enum OtherTools {
             }
             return parts.dropLast().map { $0 + ", " }.joined() + (parts.count > 1 ? "and " : "") + (parts.last ?? "")
         }
-        let known = Command.all.map(\.name) + ["--help", "--version"]
+        let known = commands.map(\.name) + ["--help", "--version"]
         if let name = suggestion(for: first, among: known) { return "did you mean \(quoted(name))?" }
         // The command may be missing, as in `substitute https://example.com/`.
         if first.contains("://") { return "\(quoted(tool.words("add \(first)"))) loads a URL and adds its entry" }
         return first.hasSuffix(".json") || first.contains("/")
             ? "the command comes first, as in \(quoted(tool.words("check \(first)")))"
-            : "the commands are \(Command.all.map(\.name).joined(separator: ", "))"
+            : "the commands are \(commands.map(\.name).joined(separator: ", "))"
     }
 
     typealias Purpose = (line: String, purpose: String)
@@ -143,7 +143,7 @@ enum OtherTools {
     // MARK: - Options
 
     /// Returns what to write instead of an option that a command does not have; nil if nothing is known.
-    static func remedy(forOption name: String, _ options: [Option]) -> String? {
+    static func remedy(forOption name: String, _ options: [Option], among commands: [Command]) -> String? {
         if let near = suggestion(for: name, among: options.map(\.name)) { return "did you mean --\(near)?" }
         let word = name.lowercased()
         let own = Set(options.map(\.name))
@@ -153,7 +153,7 @@ enum OtherTools {
             return "did you mean --\(option)?"
         }
         if let (_, sentence) = notOptions.first(where: { $0.words.contains(word) }) { return sentence }
-        let others = Command.all.filter { $0.options.contains { $0.name == word } }.map(\.name)
+        let others = commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
         if !others.isEmpty { return "\(others.joined(separator: ", ")) \(others.count == 1 ? "has" : "have") it" }
         let names = options.map { "--\($0.name)" }.joined(separator: ", ")
         return options.count > 1 ? "the options are \(names)" : "the command has no options"
