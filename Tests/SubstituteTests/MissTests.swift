@@ -107,16 +107,22 @@ struct MissTests {
     @Test("Where no command can add a URL, the reason is printed without one")
     func noCommand() async throws {
         let site = "http://localhost:\(port)"
-        func entry(_ url: String, method: String = "GET", status: Int = 200, _ more: String = "") -> String {
+        func entry(
+            _ url: String,
+            method: String = "GET",
+            status: Int = 200,
+            _ more: String = "",
+            control: String = "public"
+        ) -> String {
             """
             {"request":{"method":"\(method)","url":"\(url)","headers":[\(more)]},"response":{"status":\(status),
-            "headers":[{"name":"Cache-Control","value":"private"}]}}
+            "headers":[{"name":"Cache-Control","value":"\(control)"}]}}
             """
         }
         let entries = [
             entry("\(site)/form", method: "POST"), entry("\(site)/gone.css", status: 404),
             entry("\(site)/lost", status: 0),
-            entry("\(site)/moved", status: 302), entry("\(site)/mine", "{\"name\":\"Cookie\",\"value\":\"a\"}"),
+            entry("\(site)/moved", status: 302), entry("\(site)/mine", control: "private"),
             entry("\(site)/signed", "{\"name\":\"Authorization\",\"value\":\"a\"}"), entry("http://me:x@h/a.css"),
             entry("\(site)/folder/"), entry("\(site)/film.mp4", status: 206),
         ]

@@ -193,8 +193,8 @@ extension ExplainOperands.Source {
 extension HARFile.Exchange {
     /// The reason why no command can add the URL, as a sentence; nil if the response is a whole file.
     fileprivate var obstacle: String? {
-        if privacy.isAuthorized || privacy.isForbidden { return "It may be for one person." }
         // The browser had the file of a 304 already.
-        return MissExplainer.obstacle(to: url, method: method, status: status == 304 ? 200 : status > 0 ? status : nil)
+        MissExplainer.obstacle(to: url, method: method, status: status == 304 ? 200 : status > 0 ? status : nil)
+            ?? (privacy.isAuthorized || privacy.isForbidden ? "It may be for one person." : nil)
     }
 }

@@ -86,8 +86,10 @@ enum URLRepair {
 
     private static func withoutLastMark(_ url: String) -> String {
         guard let last = url.last, !url.hasSuffix("..") else { return url }
+        // A pair of quotation marks may be a part of the URL.
         let isStray =
-            ",.;!'\"”“’»>|".contains(last) || last == ")" && !url.contains("(") || last == "]" && !url.contains("[")
+            ",.;!”“’»>|".contains(last) || "'\"".contains(last) && url.count { $0 == last } % 2 == 1
+            || last == ")" && !url.contains("(") || last == "]" && !url.contains("[")
         return isStray ? withoutLastMark(String(url.dropLast())) : url
     }
 

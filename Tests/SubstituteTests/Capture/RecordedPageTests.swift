@@ -33,7 +33,7 @@ struct RecordedPageTests {
                 in: folder.url
             )
             #expect(
-                verified.status == 0 && verified.output.contains("  9 of 9 requests came from files"),
+                verified.status == 0 && verified.output.contains("  The files fit. 9 of 9 requests came from files"),
                 "\(verified)"
             )
         }

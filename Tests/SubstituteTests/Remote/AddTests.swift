@@ -210,7 +210,10 @@ struct AddTests {
         #expect(try await site.run("add", url).output.hasPrefix("present  "))
         #expect(try await site.run("check").status == 0)
         let explained = try await site.run("explain", "manifest.json", url)
-        #expect(explained.status == 0 && !explained.output.contains("substitute add"), "\(explained)")
+        // An app asks for an apostrophe in a query as it is, and a browser for %27 (URL Standard, special-query set).
+        let isOther = explained.output.contains("substitute add '\(url.replacingOccurrences(of: "'", with: "%27"))'")
+        #expect(explained.status == 0, "\(explained)")
+        #expect(explained.output.contains("substitute add") == (rest == "?q=it's" && isOther), "\(explained)")
     }
 
     @Test("A large body is written as it is received, up to the limit of --max-size", .timeLimit(.minutes(10)))
