@@ -191,7 +191,7 @@ extension HARFile.Exchange {
         type = types.compactMap(\.self).lazy.compactMap { MediaType($0) }.first {
             $0.isConcrete && $0.essence != "x-unknown"
         }
-        version = RemoteVersion(etag: sent["etag"], lastModified: sent["last-modified"])
+        version = RemoteVersion.sent(etag: sent["etag"], lastModified: sent["last-modified"], date: sent["date"])
         let names = asked.keys.filter { !$0.hasPrefix(":") }
         privacy = Privacy(
             cacheControl: sent["cache-control"],

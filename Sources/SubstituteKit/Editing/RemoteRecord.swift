@@ -11,6 +11,14 @@ struct RemoteVersion: Codable, Equatable, Sendable {
     /// The fingerprint of the bytes that the tool wrote.
     var copy: Fingerprint?
 
+    /// Returns the version that a response names.
+    ///
+    /// A resource may change again within the second of `Last-Modified`. The field says nothing about such a change if
+    /// the response has the same `Date` (RFC 9110 §8.8.2.2).
+    static func sent(etag: String?, lastModified: String?, date: String?) -> RemoteVersion {
+        RemoteVersion(etag: etag, lastModified: lastModified == date ? nil : lastModified)
+    }
+
     /// Returns this version with the fingerprint of its bytes.
     func with(_ copy: Fingerprint) -> RemoteVersion {
         RemoteVersion(etag: etag, lastModified: lastModified, copy: copy)

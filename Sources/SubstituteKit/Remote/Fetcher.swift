@@ -261,9 +261,10 @@ extension Fetcher: URLSessionDataDelegate {
             status: response.statusCode,
             url: response.url ?? URL(fileURLWithPath: "/"),
             type: response.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) },
-            version: RemoteVersion(
+            version: RemoteVersion.sent(
                 etag: response.value(forHTTPHeaderField: "ETag"),
-                lastModified: response.value(forHTTPHeaderField: "Last-Modified")
+                lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
+                date: response.value(forHTTPHeaderField: "Date")
             ),
             privacy: Privacy(
                 cacheControl: response.value(forHTTPHeaderField: "Cache-Control"),

@@ -164,6 +164,21 @@ struct EditedFileTests {
         #expect(site.server?.requests.map { $0.headers["if-none-match"] != nil } == [true])
     }
 
+    @Test("A change within the second of the first load is seen, if the server sends only Last-Modified")
+    func sameSecond() async throws {
+        let now = "Sun, 01 Nov 2026 10:00:00 GMT"
+        func serve(_ body: String, status: Int = 200) {
+            let headers = ["Content-Type": "text/css", "Date": now, "Last-Modified": now]
+            site.set("/a.css", LoopbackServer.Response(status: status, headers: headers, body: Data(body.utf8)))
+        }
+        serve(Self.loaded)
+        #expect(try await site.run("add", "\(site.url)/a.css").status == 0)
+        serve(Self.changed)
+        site.server?.forgetRequests()
+        #expect(try await site.run("outdated", "--json").output.contains("\"state\":\"differs\""))
+        #expect(site.server?.requests.map { $0.headers["if-modified-since"] } == [nil])
+    }
+
     @Test("A file that is edited while the update loads is in conflict, and the others are updated")
     func meanwhile() async throws {
         try await add(hasVersion: false)
