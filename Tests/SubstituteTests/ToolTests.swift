@@ -215,7 +215,7 @@ struct ToolTests {
             let result = try await run([command] + (command == "preview" ? ["-o", "preview.html"] : []))
             #expect(result.status == 0 && result.errors == "", "\(result)")
         }
-        #expect(try await run(["outdated"]).output == "1 file: 1 was skipped\n")
+        #expect(try await run(["outdated"]).output == "1 file: 1 was skipped (hello.txt; --all says why)\n")
         #expect(try await run(["update"]).output == "0 files updated, 0 up to date\n")
         let again = try await run(["init"])
         #expect(again.status == 1)

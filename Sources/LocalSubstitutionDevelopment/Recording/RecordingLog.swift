@@ -135,12 +135,9 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     /// Writes all new requests to the file before the process ends, unless the queue is busy for two seconds.
     func saveBeforeExit() {
-        let isDone = DispatchSemaphore(value: 0)
-        queue.async { [self] in
-            try? processAndWrite()
-            isDone.signal()
-        }
-        _ = isDone.wait(timeout: .now() + 2)
+        let work = DispatchWorkItem { [self] in try? processAndWrite() }
+        queue.async(execute: work)
+        _ = work.wait(timeout: .now() + 2)
     }
 
     /// The summary of all requests so far.

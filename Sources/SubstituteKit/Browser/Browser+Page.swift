@@ -156,11 +156,11 @@ extension Browser {
     ///
     /// - Returns: The times that the scripts of the page and of its frames have run, keyed by session.
     private func scriptTimes(until deadline: DispatchTime) async -> [String: ScriptTime] {
-        await withTaskGroup(of: (String, ScriptTime?).self) { [devTools, documents] group in
+        // A frame or worker may have ended meanwhile; then no answer comes.
+        let rest = min(2, max(0.1, deadline.seconds(after: .now())))
+        return await withTaskGroup(of: (String, ScriptTime?).self) { [devTools, documents] group in
             for session in documents.union(workers) {
                 group.addTask {
-                    // A frame or worker may have ended meanwhile; then no answer comes.
-                    let rest = min(2, max(0.1, deadline.seconds(after: .now())))
                     try? await devTools.run("Runtime.evaluate", ["expression": "0"], in: session, within: rest)
                     guard documents.contains(session) else { return (session, nil) }
                     return (session, try? await devTools.run("Performance.getMetrics", in: session, within: rest))

@@ -59,7 +59,7 @@ enum OutdatedCommand {
                 table.append(finding.cells)
             }
             table.lines.forEach(console.print)
-            console.print(summary(of: findings))
+            console.print(summary(of: findings, listsAll: arguments.has(all)))
             for finding in findings where finding.state == .conflict {
                 console.print("\(quoted(finding.copy.substitution.file)) is in conflict with its server:")
                 finding.remedies(arguments.operands.first, console.tool).forEach(console.print)
@@ -68,7 +68,7 @@ enum OutdatedCommand {
         return findings.status
     }
 
-    private static func summary(of findings: [RemoteCheck.Finding]) -> String {
+    private static func summary(of findings: [RemoteCheck.Finding], listsAll: Bool) -> String {
         let counts = Dictionary(grouping: findings, by: \.word).mapValues(\.count)
         let parts = [
             ("differs", "differ", "differs"), ("conflict", "are in conflict", "is in conflict"),
@@ -79,7 +79,10 @@ enum OutdatedCommand {
         ].compactMap { word, many, one in
             counts[word].map { "\($0) \($0 == 1 ? one ?? many : many)" }
         }
+        let skipped = findings.filter { $0.state == .exempt }.map { visible($0.copy.substitution.file) }
+        let names = skipped.prefix(3).joined(separator: ", ") + (skipped.count > 3 ? ", …" : "")
         return counted(findings.count, "file") + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", "))
+            + (skipped.isEmpty || listsAll ? "" : " (\(names); --all says why)")
     }
 
     private struct OutputLine: Encodable {

@@ -1,3 +1,5 @@
+// On Apple's systems, URL loading does not decompress a whole body at once.
+#if canImport(FoundationNetworking)
 import Foundation
 
 /// The serial queue on which a session calls its delegate.
@@ -23,3 +25,4 @@ final class DelegateQueue: OperationQueue, @unchecked Sendable {
         }
     }
 }
+#endif

@@ -91,7 +91,12 @@ final class Fetcher: NSObject, @unchecked Sendable {
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.timeoutIntervalForRequest = Self.patience
+        // Only Foundation on Linux needs the queue.
+        #if canImport(FoundationNetworking)
         session = URLSession(configuration: configuration, delegate: self, delegateQueue: DelegateQueue())
+        #else
+        session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+        #endif
     }
 
     /// Invalidates the session once its tasks have finished; until then, the session retains this object.
@@ -142,14 +147,14 @@ final class Fetcher: NSObject, @unchecked Sendable {
             let load = PendingLoad(use: use, limit: limit, handle: handle, continuation: continuation)
             lock.withLock { loads[task.taskIdentifier] = load }
             task.resume()
-            watch(task, since: .now())
+            watch(task, since: DispatchTime.now().uptimeNanoseconds)
         }
     }
 
     /// Ends a load that takes too long for the number of bytes that it has received.
-    private func watch(_ task: URLSessionTask, since start: DispatchTime) {
+    private func watch(_ task: URLSessionTask, since start: UInt64) {
         let now = DispatchTime.now()
-        let seconds = Double(now.uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
+        let seconds = Double(now.uptimeNanoseconds - start) / 1e9
         let left: Double? = lock.withLock {
             guard let received = loads[task.taskIdentifier]?.received else { return nil }
             let left = shortestTime + Double(received / Self.lowestRate) - seconds

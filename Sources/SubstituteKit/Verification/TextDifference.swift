@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// The lines in which a file's text differs from its server's text.
 struct TextDifference: Sendable, Equatable {

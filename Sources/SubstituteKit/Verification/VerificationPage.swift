@@ -8,9 +8,6 @@ struct VerificationPage {
     var unloaded: [UnloadedPage] = []
     let limits: VerificationLimits
 
-    /// The tag by which the tool recognises a report page that it wrote.
-    static let mark = "<meta name=\"generator\" content=\"substitute verify\">"
-
     /// The nonce of the page's own script; a browser runs no script without this nonce.
     ///
     /// The nonce is random, so text from a page or a file cannot contain it.
@@ -28,7 +25,6 @@ struct VerificationPage {
             <!doctype html>
             <html lang="en">
             <meta charset="utf-8">
-            \(Self.mark)
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta http-equiv="Content-Security-Policy" content="\(policy)">
             <title>\(title)</title>

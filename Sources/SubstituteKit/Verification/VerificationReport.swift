@@ -9,15 +9,19 @@ struct VerificationReport {
 
     /// Creates the folder if it does not exist.
     ///
-    /// - Throws: ``ToolError`` if the folder cannot be created, or if it contains a file that is not part of a report.
-    ///   The user's files are thus never replaced.
+    /// - Throws: ``ToolError`` if the folder cannot be created, or if it contains a file that is not part of a report, or
+    ///   a page that was edited. The user's files are thus never replaced.
     init(at path: String, _ console: Console) throws(ToolError) {
         (folder, name) = (console.folder.url(path), path)
         let names = console.folder.names(in: path)
         let page = try? Data(contentsOf: console.folder.url(path).appendingPathComponent("index.html"))
-        let isReport = page.map { $0.range(of: Data(VerificationPage.mark.utf8)) != nil } ?? true
-        if let other = names.first(where: { !Self.isOwn($0) || !isReport && $0 == "index.html" }) {
-            throw ToolError("\(quoted(path)) holds \(quoted(other)), which no report wrote; name another folder")
+        // Without its page, a folder is not a report: pictures may have the names of a report's by chance.
+        let isReport = page.map(Seal.isIntact) ?? false
+        if let other = names.first(where: { !Self.isOwn($0) || !isReport && $0 != ".DS_Store" }) {
+            throw ToolError(
+                "\(quoted(path)) holds \(quoted(other)), which no report wrote, or which was edited since; "
+                    + "name another folder"
+            )
         }
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -32,13 +36,15 @@ struct VerificationReport {
 
     nonisolated(unsafe) private static let pictureName = /\d+-(?:network|files|difference)\.png/
 
-    /// Removes an earlier run's page and images.
+    /// Replaces an earlier run's page and images by an empty page.
     func clear() throws(ToolError) {
         try change {
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where Self.isOwn(name) {
                 try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
             }
         }
+        // With a page, the folder of an interrupted run is still a report.
+        try write(html: "<!doctype html><title>This report is not complete</title>\n")
     }
 
     /// Writes the images for one page; pages are numbered from 1.
@@ -60,8 +66,12 @@ struct VerificationReport {
         _ unloaded: [UnloadedPage],
         _ limits: VerificationLimits
     ) throws(ToolError) {
-        let html = VerificationPage(pages: pages, unloaded: unloaded, limits: limits).html
-        try change { try Data(html.utf8).write(to: folder.appendingPathComponent("index.html")) }
+        try write(html: VerificationPage(pages: pages, unloaded: unloaded, limits: limits).html)
+    }
+
+    private func write(html: String) throws(ToolError) {
+        let page = Seal.sealed(Data(html.utf8), "<!-- ", " -->\n")
+        try change { try page.write(to: folder.appendingPathComponent("index.html")) }
     }
 
     private func change(_ body: () throws -> Void) throws(ToolError) {

@@ -135,6 +135,16 @@ struct VerifyTests {
             "\(mine)"
         )
         #expect(site.file("mine/index.html") == Data("mine".utf8))
+        let edited = html.replacingOccurrences(of: "The files", with: "My files")
+        for (folder, name, text) in [("edited", "index.html", edited), ("pictures", "1-files.png", "mine")] {
+            try site.folder.write(text, to: "\(folder)/\(name)")
+            let result = try await site.run("verify", "--report", folder, site.url)
+            #expect(
+                result.status == 1 && result.errors.contains("holds \"\(name)\", which no report wrote"),
+                "\(result)"
+            )
+            #expect(site.file("\(folder)/\(name)") == Data(text.utf8))
+        }
         let taken = try await site.run("verify", "--report", ".", site.url)
         #expect(taken.status == 1 && taken.errors.contains("\".\" holds \""), "\(taken)")
     }
