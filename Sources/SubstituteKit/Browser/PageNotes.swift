@@ -8,7 +8,7 @@ struct PageNotes: Sendable {
     enum Kind: Sendable {
         /// The page itself failed or was not finished, so the command fails.
         case page
-        /// The screenshot does not show the whole page.
+        /// The screenshot does not show the whole page, or the page does not stop moving.
         case picture
         case dialog
         case popUp

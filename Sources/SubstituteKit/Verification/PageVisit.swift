@@ -62,6 +62,9 @@ struct PageVisit: Sendable {
 extension Browser {
     /// Takes a screenshot of the whole page, with all animations ended.
     ///
+    /// A page may still change without a load: a script fades it in, or a video shows its first frame. So screenshots
+    /// are taken until two in a row are equal, or until the time is over.
+    ///
     /// - Parameter masks: CSS selectors of the elements to hide.
     /// - Returns: PNG in base64.
     /// - Throws: ``UsageError`` for an invalid selector.
@@ -71,6 +74,26 @@ extension Browser {
         if !wrong.isEmpty { throw UsageError("\(quoted(wrong)) is not a CSS selector") }
         // Give the browser time to paint the page without the hidden elements.
         try await Task.sleep(nanoseconds: 100_000_000)
+        let end = DispatchTime.now() + Self.movingTime
+        var last = try await screenshot()
+        while .now() < end {
+            try await Task.sleep(nanoseconds: 300_000_000)
+            let next = try await screenshot()
+            if next == last { return next }
+            last = next
+        }
+        report(
+            "the page still moves \(counted(Int(Self.movingTime), "second")) after it was loaded, so its pictures may"
+                + " differ by themselves; --mask hides what moves",
+            .picture
+        )
+        return last
+    }
+
+    /// The time in seconds for which the tool waits until a page's picture does not change.
+    private static let movingTime = 5.0
+
+    private func screenshot() async throws -> String {
         struct Metrics: Decodable {
             struct Size: Decodable {
                 let width: Double

@@ -307,6 +307,38 @@ struct VerifyTests {
         #expect(!result.output.contains("was not finished"), "\(result)")
     }
 
+    @Test(
+        "A page is compared when its scripts have come to rest, and one that does not is called moving",
+        .startsChromium
+    )
+    func movementByScripts() async throws {
+        func page(_ last: Int) -> Data {
+            Data(
+                """
+                <!doctype html><link rel="icon" href="data:,"><p style="width: 100px; background: teal">grows</p>
+                <script>
+                let width = 100;
+                const grow = () => { document.querySelector("p").style.width = `${++width}px`; };
+                // The load from the network does not move, and the one with the files still does when it is loaded.
+                fetch("/count").then(answer => answer.text()).then(text => {
+                  if (text % 2 === 1) while (width < \(last)) grow();
+                  else { const timer = setInterval(() => width < \(last) ? grow() : clearInterval(timer), 50); }
+                });
+                </script>
+                """.utf8
+            )
+        }
+        site.counted = "/count"
+        site.set("/", "text/html", page(150))
+        let rested = try await site.run("verify", "--require", "0%", site.url)
+        #expect(rested.status == 0 && !rested.output.contains("picture"), "\(rested)")
+        site.counted = "/count"
+        site.set("/", "text/html", page(700))
+        let moving = try await site.run("verify", "--require", "0%", site.url)
+        #expect(moving.status == 1 && moving.output.contains("% of the picture of"), "\(moving)")
+        #expect(moving.output.contains("still moves 5 seconds after it was loaded"), "\(moving)")
+    }
+
     @Test("Each of several pages gets its own result, as JSON and as annotations", .startsChromium)
     func formats() async throws {
         struct Page: Decodable {
