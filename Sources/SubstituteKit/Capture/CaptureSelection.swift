@@ -67,6 +67,9 @@ struct CaptureSelection {
                 result: Result { () throws(ToolError) in try Self.pick(exchange, filter, tool) }
             )
         }
+        // What another frame has loaded, a browser may request again, and get 304.
+        let taken = Set(choices.filter { (try? $0.result.get()) != nil }.map(\.url))
+        choices.removeAll { $0.status == 304 && taken.contains($0.url) }
         if filter.stripsQuery { Self.stripQueries(&choices) }
         Self.keepLast(&choices)
         self.choices = choices

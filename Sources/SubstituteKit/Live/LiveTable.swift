@@ -37,6 +37,9 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         /// True if the page or the browser itself gave the load up.
         var isCancelled = false
 
+        /// True if a service worker loads the resource.
+        var isOfServiceWorker = false
+
         /// True if no file answered, and either no server answered or the server's status is 400 or above.
         var hasFailed: Bool { file == nil && !isCancelled && (status.map { $0 >= 400 } ?? true) }
     }
@@ -165,6 +168,7 @@ extension LiveTable.FinishedLoad {
         (self.file, self.status) = (file, status)
         type = held.responseField("content-type").flatMap { MediaType($0) }
         isCancelled = held.responseErrorReason == "Aborted"
+        isOfServiceWorker = held.isOfServiceWorker
     }
 }
 

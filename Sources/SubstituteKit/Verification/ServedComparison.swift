@@ -112,6 +112,9 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
     private func served(_ held: HeldRequest, _ body: @Sendable () async throws -> String) async -> Served? {
         // A request that the page cancelled says nothing about the server.
         guard let status = held.responseStatusCode else { return held.isOffline ? .nothing : nil }
+        // The browser has what the server sent before in this load; that response is compared. The cache is off, but
+        // Chromium still asks again for what another frame has just loaded.
+        if status == 304 { return nil }
         // A response with a byte range (206) can be compared, because the file's response covers the same range.
         guard status == 200 || status == 206 else { return .status(status) }
         guard let text = try? await body(), let data = Data(base64Encoded: text) else { return nil }

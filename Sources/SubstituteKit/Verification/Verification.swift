@@ -63,7 +63,10 @@ struct Verification: Sendable {
             let scale = settings.device?.scale ?? 1
             return (visit, try await PictureComparison(first.picture, visit.picture, scale: scale, in: browser))
         }
-        let counted = loads.counted.filter(\.isCounted)
+        // A page uses nothing of what a bypassed service worker loads, and `capture` does not record it.
+        let counted = loads.counted.filter {
+            $0.isCounted && (settings.allowsServiceWorkers || !$0.isOfServiceWorker)
+        }
         let answered = counted.compactMap(\.file)
         self.url = url
         (requestCount, answeredCount) = (counted.count, answered.count)

@@ -547,9 +547,8 @@ struct ImportTests {
                 HTTPS://H:443/%6fther.css: recorded more than once with different content; this is the last
                 Left out:
                   3, such as https://h/same.css: it was recorded again later
-                  1 https://h/late.css: the browser had it already (304); empty its cache, and record again
                   1 https://h/late.css: its body was not recorded; export the recording with content
-                3 entries with 8 bytes, 5 left out
+                3 entries with 8 bytes, 4 left out
 
                 """
         )

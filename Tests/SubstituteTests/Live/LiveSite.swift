@@ -60,7 +60,11 @@ final class LiveSite: @unchecked Sendable {
             return .text(request.headers["cookie"] == nil ? "for all" : "for one")
         }
         if request.path.hasPrefix("/any/") { return .text(request.target + suffix) }
-        return lock.withLock { answers[request.path] } ?? .text("no", status: 404)
+        let response = lock.withLock { answers[request.path] } ?? .text("no", status: 404)
+        if let tag = request.headers["if-none-match"], response.headers["ETag"] == tag {
+            return LoopbackServer.Response(status: 304, headers: ["ETag": tag])
+        }
+        return response
     }
 
     /// Returns the targets of the requests since the last call.

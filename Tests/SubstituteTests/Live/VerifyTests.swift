@@ -408,6 +408,39 @@ struct VerifyTests {
         #expect(site.file("report/2-files.png") != nil && site.file("report/3-files.png") == nil)
     }
 
+    @Test(
+        "What several frames load, and what a bypassed service worker loads, does not make a site misfit",
+        .startsChromium
+    )
+    func framesAndWorker() async throws {
+        let site = try LiveSite()
+        let page = """
+            <!doctype html><link rel="icon" href="data:,"><script>
+            navigator.serviceWorker.register("/worker.js");
+            navigator.serviceWorker.ready.then(() => fetch("/ready.txt"));
+            </script>
+            """
+        let frames = (1...6).map { "<iframe src=\"/frame\($0).html\"></iframe>" }.joined()
+        site.set("/", "text/html", Data((page + frames).utf8))
+        for number in 1...6 {
+            let frame = "<!doctype html><link rel=\"stylesheet\" href=\"/shared.css\"><img src=\"/shared.svg\">"
+            site.set("/frame\(number).html", "text/html", Data(frame.utf8))
+        }
+        site.set("/shared.css", "text/css", Data("img { width: 20px }".utf8), ["ETag": "\"1\""])
+        site.set("/shared.svg", "image/svg+xml", LiveSite.picture(60), ["ETag": "\"2\""])
+        site.set("/ready.txt", "text/plain", Data("ready".utf8))
+        site.set("/early.txt", "text/plain", Data("early".utf8))
+        let worker = "addEventListener(\"install\", event => event.waitUntil(fetch(\"/early.txt\")));"
+        site.set("/worker.js", "text/javascript", Data(worker.utf8))
+        let captured = try await site.run("capture", site.url)
+        #expect(captured.status == 0 && !captured.output.contains("304"), "\(captured)")
+        let result = try await site.run("verify", "--require", "100%", site.url)
+        #expect(result.status == 0, "\(result)")
+        site.set("/shared.css", "text/css", Data("img { width: 30px }".utf8), ["ETag": "\"3\""])
+        let changed = try await site.run("verify", site.url)
+        #expect(changed.status == 1 && changed.output.contains("shared.css\" differs from"), "\(changed)")
+    }
+
     @Test("A site also fits with a service worker that caches its own pages", .startsChromium)
     func serviceWorkers() async throws {
         let site = try LiveSite()
