@@ -156,8 +156,25 @@ extension ExplainOperands.Source {
             String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         }
         // In a list, empty lines and comments are not URLs.
-        return lines.filter { !$0.isEmpty && !$0.hasPrefix("#") || lines.count == 1 }.flatMap(urls(in:))
-            .flatMap(questions(about:))
+        return withoutColumns(lines.filter { !$0.isEmpty && !$0.hasPrefix("#") || lines.count == 1 })
+            .flatMap(urls(in:)).flatMap(questions(about:))
+    }
+
+    /// Returns the first cell with a URL of each row, if the lines are a table whose first row names the columns.
+    private static func withoutColumns(_ lines: [String]) -> [String] {
+        guard let head = lines.first, !head.contains("//"),
+            let separator = head.first(where: { ",;\t".contains($0) }),
+            lines.dropFirst().allSatisfy({ $0.contains(separator) }), lines.count > 1
+        else { return lines }
+        return lines.dropFirst().map { line in
+            // A cell in quotation marks may contain the separator.
+            var isQuoted = false
+            let cells = line.split { character in
+                if character == "\"" { isQuoted.toggle() }
+                return character == separator && !isQuoted
+            }
+            return cells.first { $0.contains("//") }.map(String.init) ?? line
+        }
     }
 
     /// Returns the URLs in a line of a list, without the marks of the list and of the text around it.
@@ -170,7 +187,10 @@ extension ExplainOperands.Source {
             start = separator.range.upperBound
         }
         return (parts + [content[start...]]).map { part in
-            let text = part.trimmingCharacters(in: CharacterSet(charactersIn: " \t\"“”„«»<>'‘’"))
+            // No URL has a tab, or a quotation mark: there, the next cell of a table begins.
+            let part = part.prefix { $0 != "\t" }
+            let cell = part.first == "\"" ? part.dropFirst().prefix { $0 != "\"" } : part
+            let text = cell.trimmingCharacters(in: CharacterSet(charactersIn: " \t\"“”„«»<>'‘’"))
             return text.hasSuffix(",") || text.hasSuffix(";")
                 ? String(text.dropLast()).trimmingCharacters(in: CharacterSet(charactersIn: "\"“”'’")) : text
         }
