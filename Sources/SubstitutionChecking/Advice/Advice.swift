@@ -54,6 +54,7 @@ package struct Advice: ManifestAdvice {
         }
         let problem =
             CloudPlaceholder.problem(ofMissing: file.value, in: folder) ?? Wildcard.problem(with: file.value, of: entry)
+            ?? Leftover.problem(ofMissing: file.value, in: folder)
         return problem.map { Finding(offset: file.offset, severity: .error, code: .missingFile, message: $0) }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import LocalSubstitutionCache
 
 /// A file that was probably left in the folder by mistake.
@@ -7,6 +8,8 @@ struct Leftover {
     /// The predicate of a sentence about the file, such as "is an unfinished download".
     let cause: String
     let remedy: String
+    /// True if the file itself can be made or fetched from this one.
+    private let standsForFile: Bool
 
     /// Recognises a leftover by its file name; nil for any other file.
     init?(_ path: String) {
@@ -16,7 +19,26 @@ struct Leftover {
                 || kind.suffixes.contains { name.count > $0.count && name.hasSuffix($0) }
         }
         guard let kind else { return nil }
-        (cause, remedy) = (kind.cause, kind.remedy)
+        (cause, remedy, standsForFile) = (kind.cause, kind.remedy, kind.standsForFile)
+    }
+
+    /// Returns the message about a missing file in whose place there is something that is not the file yet.
+    ///
+    /// Nil if there is no such thing, or if there is a better candidate.
+    static func problem(ofMissing path: String, in folder: URL) -> String? {
+        let file = folder.appendingPathComponent(path)
+        let place = file.deletingLastPathComponent().path
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []).sorted()
+        let name = file.lastPathComponent
+        let stem = name.prefix { $0 != "." }.lowercased()
+        let others = names.filter { Leftover($0)?.standsForFile != true }
+        guard CopyName.match(for: name, among: others) == nil,
+            let found = names.first(where: { candidate in
+                Leftover(candidate)?.standsForFile == true && candidate.prefix { $0 != "." }.lowercased() == stem
+            }), let leftover = Leftover(found)
+        else { return nil }
+        let shown = path.dropLast(name.count) + found
+        return "\(quoted(path)) does not exist; \(quoted(String(shown))) \(leftover.cause); \(leftover.remedy)"
     }
 
     private struct Kind {
@@ -25,6 +47,7 @@ struct Leftover {
         var names: Set<String> = []
         var prefixes: [String] = []
         var suffixes: [String] = []
+        var standsForFile = false
     }
 
     private static let kinds = [
@@ -67,27 +90,32 @@ struct Leftover {
         Kind(
             cause: "is an unfinished download",
             remedy: "download the file again, and delete this one",
-            suffixes: [".crdownload", ".part", ".partial", ".download"]
+            suffixes: [".crdownload", ".part", ".partial", ".download"],
+            standsForFile: true
         ),
         Kind(
             cause: "is the source of a stylesheet, which browsers do not read",
             remedy: "put the .css that is built from it in its place",
-            suffixes: [".scss", ".sass", ".less", ".styl"]
+            suffixes: [".scss", ".sass", ".less", ".styl"],
+            standsForFile: true
         ),
         Kind(
             cause: "is the source of a script, which browsers do not read",
             remedy: "put the .js that is built from it in its place",
-            suffixes: [".jsx", ".tsx"]
+            suffixes: [".jsx", ".tsx"],
+            standsForFile: true
         ),
         Kind(
             cause: "is a document of a design program",
             remedy: "export the picture from it as .svg or .png",
-            suffixes: [".sketch", ".fig", ".xd", ".afdesign", ".afphoto", ".indd", ".xcf", ".kra"]
+            suffixes: [".sketch", ".fig", ".xd", ".afdesign", ".afphoto", ".indd", ".xcf", ".kra"],
+            standsForFile: true
         ),
         Kind(
             cause: "is a link to something else, not the file itself",
             remedy: "put the file itself in its place",
-            suffixes: [".lnk", ".url", ".webloc", ".desktop"]
+            suffixes: [".lnk", ".url", ".webloc", ".desktop"],
+            standsForFile: true
         ),
     ]
 }
