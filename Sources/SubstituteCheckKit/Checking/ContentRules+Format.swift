@@ -22,7 +22,7 @@ extension ContentRules {
     private static func textProblem(_ file: FileSample) -> ContentProblem? {
         let type = file.type
         if let format = file.format {
-            let isBinary = type.isText && FileFormat.isBinary(file.head)
+            let isBinary = type.isText && !file.isWide && FileFormat.isBinary(file.head)
             return file.isStrayPage || isBinary ? problem(format, [], file) : nil
         }
         guard type.takesCharset, EncodingGuess(Data(file.head)) == nil else { return nil }

@@ -50,9 +50,7 @@ extension ContentRules {
 
     private static func refusal(ofText file: FileSample, named isNamed: Bool, isPage: Bool) -> String? {
         let (type, head) = (file.type, file.head)
-        // UTF-16 has zeros, and begins with its byte-order mark.
-        let isWide = head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF])
-        guard type.isText || file.isPlaylist, !isWide, !head.isEmpty else { return nil }
+        guard type.isText || file.isPlaylist, !file.isWide, !head.isEmpty else { return nil }
         if FileFormat.isBinary(head) { return file.format == .gzip ? "it is still compressed" : "it is not text" }
         if let tag = file.firstTag, !type.isHTML, !type.isXML, type.essence != "text/markdown",
             file.isCode ? !["style", "script"].contains(tag.lowercased()) : isPage || type.isJSON

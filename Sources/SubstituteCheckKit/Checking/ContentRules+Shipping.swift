@@ -28,6 +28,7 @@ extension ContentRules {
                     + "folder out of \(quoted(substitution.namedFile))"
             )
         }
+        if let problem = addressInName(file, substitution) { return problem }
         guard let what = strayFiles[name] else { return nil }
         return ContentProblem(
             kind: "stray \(what)",
@@ -35,6 +36,26 @@ extension ContentRules {
                 "\(file.subject) is \(what), and ships with the app; move it out of \(quoted(substitution.namedFile))"
         )
     }
+
+    /// Finds a file whose name still has the query or the escapes of its URL, as downloads leave them.
+    ///
+    /// In the URL for which the file answers, the "?" or the "%" of the name is escaped.
+    private static func addressInName(_ file: FileSample, _ substitution: Substitution) -> ContentProblem? {
+        let path = file.path
+        let plain = String(path.prefix { $0 != "?" })
+        let isQuery = plain != path && MediaType(fileName: plain) != nil
+        let name = isQuery ? plain : path.firstMatch(of: escape) == nil ? nil : path.removingPercentEncoding
+        guard let name, name.count(where: { $0 == "/" }) == path.count(where: { $0 == "/" }) else { return nil }
+        let rest = isQuery ? ", and write \"ignoreQuery\" into the entry if requests have a query" : ""
+        return ContentProblem(
+            kind: isQuery ? "query in name" : "escape in name",
+            sentence:
+                "\(file.subject) answers only for \(quoted(substitution.url)), because its name has \(isQuery ? "a query" : "an escape") of "
+                + "a URL; rename it to \(quoted(name))\(rest)"
+        )
+    }
+
+    nonisolated(unsafe) private static let escape = /%[0-9A-Fa-f]{2}/
 
     private static let strayFolders = [
         "node_modules": "packages of npm", "bower_components": "packages of Bower", "jspm_packages": "packages of jspm",

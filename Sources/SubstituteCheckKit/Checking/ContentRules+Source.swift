@@ -18,8 +18,18 @@ extension ContentRules {
         if file.head.starts(with: [0, 5, 0x16, 7]) {
             return "holds only a Mac's metadata about a file (AppleDouble); put the file itself in its place"
         }
+        // The header of a shell link (MS-SHLLINK §2.1) begins with its size and its class.
+        if file.head.starts(with: [0x4C, 0, 0, 0, 1, 0x14, 2, 0]) {
+            return "is a shortcut made by Windows; put a copy of the file itself in its place"
+        }
         guard file.isCode || file.expected != nil || file.type.isHTML || file.type.isJSON || file.type.isXML else {
             return nil
+        }
+        let isList =
+            file.head.starts(with: "bplist0".utf8)
+            || file.beginning.hasPrefix("<?xml") && file.beginning.contains("<!DOCTYPE plist")
+        if isList, !file.type.isXML || file.expected != nil {
+            return "is a property list, such as a Mac's link to a page (.webloc); put the file itself in its place"
         }
         if let head = file.beginning.prefixMatch(of: headOfAnswer)?.0 {
             return "begins with the header of a server's response (\(quoted(String(head)))); "
@@ -51,6 +61,29 @@ extension ContentRules {
         return line
     }
 
+    /// Finds a text that was UTF-8, was read as windows-1252, and was then saved as UTF-8.
+    ///
+    /// Read back as windows-1252, such a text is UTF-8 again. No other text is: its accented letters stand alone.
+    static func isDecodedOnce(_ file: FileSample) -> ContentProblem? {
+        guard let text = file.text, text.contains(0xC3), let wrong = String(data: text, encoding: .utf8),
+            let bytes = wrong.data(using: .windowsCP1252) ?? wrong.data(using: .isoLatin1),
+            let right = String(data: bytes, encoding: .utf8),
+            let place = wrong.firstIndex(where: { !$0.isASCII })
+        else { return nil }
+        func word(_ text: String, at place: String.Index) -> String {
+            let start = text[..<place].lastIndex { !$0.isLetter }.map(text.index(after:)) ?? text.startIndex
+            return String(text[start...].prefix { !$0.isASCII || $0.isLetter }.prefix(40))
+        }
+        guard let meant = right.firstIndex(where: { !$0.isASCII }) else { return nil }
+        let line = wrong[..<place].count(where: \.isNewline) + 1
+        return ContentProblem(
+            kind: "encoded twice",
+            sentence:
+                "\(file.subject) has \(quoted(word(wrong, at: place))) in line \(line), which was \(quoted(word(right, at: meant))) "
+                + "before a program read UTF-8 as another encoding; export it again as UTF-8"
+        )
+    }
+
     /// Finds code or data that does not match the file's type, such as JavaScript in an SVG file.
     private static func otherCode(_ file: FileSample) -> String? {
         if file.isCode, file.beginning.prefixMatch(of: sourceMap) != nil {
@@ -80,7 +113,8 @@ extension ContentRules {
     static func isBuilt(_ file: FileSample) -> ContentProblem? {
         guard let text = file.text,
             let source = file.type.isHTML
-                ? unbuiltPage(text) : file.type.isJavaScript ? typeScript(text) : unbuiltStylesheet(file, text)
+                ? unbuiltPage(text)
+                : file.type.isJavaScript ? typeScript(text) ?? element(text) : unbuiltStylesheet(file, text)
         else { return nil }
         return ContentProblem(
             kind: source.sentence,
@@ -99,6 +133,28 @@ extension ContentRules {
             text.range(of: Data(word.utf8)).map { (word, line(of: $0.lowerBound, in: text), sentence) }
         }.first
     }
+
+    /// Finds an element of JSX that a function returns, before any block comment or template literal.
+    private static func element(_ text: Data) -> Source? {
+        for word in ["return <", "return (", "=> <", "=> ("] {
+            guard let found = text.range(of: Data(word.utf8)) else { continue }
+            let rest = String(decoding: text[found.lowerBound...].prefix(200), as: UTF8.self)
+            let line =
+                String(decoding: text[..<found.lowerBound], as: UTF8.self).split(
+                    separator: "\n",
+                    omittingEmptySubsequences: false
+                ).last ?? ""
+            let before = text[..<found.lowerBound]
+            guard let match = rest.prefixMatch(of: elementStart), !line.contains(where: { "\"'/".contains($0) }),
+                !before.contains(UInt8(ascii: "`")), before.range(of: Data("/*".utf8)) == nil
+            else { continue }
+            let sentence = "this is JSX, which browsers do not read; name the script that is built from it"
+            return (String(match.1), Self.line(of: found.lowerBound, in: text), sentence)
+        }
+        return nil
+    }
+
+    nonisolated(unsafe) private static let elementStart = /(?:return|=>)\s*\(?\s*(<[A-Za-z][\w.]*|<>)/
 
     /// Finds a TypeScript declaration at the beginning of a line, before any block comment or template literal.
     private static func typeScript(_ text: Data) -> Source? {

@@ -23,7 +23,8 @@ package enum ContentRules {
         isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, isItself, hasFormatOfType, isNoData,
         isNoMarkup, isJoined, isJSON, beginsWithDeclaration, isInItsEncoding, isXML, declaresLinks, isBuilt,
         isForBrowsers,
-        isForEveryComputer, isIndex, isForAllBrowsers, isWhole, isWholeFont, isWholeFile, isPublic, isMeant,
+        isForEveryComputer, isDecodedOnce, isIndex, isForAllBrowsers, isWhole, isWholeFont, isWholeFile, isPublic,
+        isMeant,
         isSmallPicture,
     ]
 

@@ -49,6 +49,9 @@ enum Disguise {
             ) {
                 $0.type.isHTML
             },
+            Beginning("```", "begins with the marks of a chat or Markdown (```); remove the lines that have them") {
+                $0.isCode || $0.type.isHTML || $0.type.isXML || $0.type.isJSON
+            },
             Beginning("[InternetShortcut]", "is a link to a page; put the file itself in its place") { _ in true },
             Beginning("data:image/", "is a data: URL, not the file itself; save the picture that it shows") {
                 $0.expected != nil

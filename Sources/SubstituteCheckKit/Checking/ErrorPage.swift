@@ -120,6 +120,17 @@ struct ErrorPage {
             ]
         ),
         Kind(
+            what: "a page with an error message of PHP",
+            remedy: "download it again when the site is mended",
+            title: /(?!)/,
+            marks: ["Fatal error", "Parse error", "Warning", "Notice", "Deprecated"].map { "<b>\($0)</b>:  " }
+        ),
+        Kind(
+            what: "a page about the site's maintenance",
+            remedy: again,
+            title: maintenance
+        ),
+        Kind(
             what: "a server's list of a folder",
             remedy: "download the page itself",
             title: listing
@@ -174,6 +185,9 @@ struct ErrorPage {
         .ignoresCase()
     nonisolated(unsafe) private static let failure: Regex<Substring> =
         /(?:[^|]{1,80} \| )?(?:http )?(?:error:? ?|status ?)?(?:[45][0-9]{2}(?:\.[0-9]+)? ?[:|\-–—]* ?)(?:error|not found|file or directory not found|page not found|forbidden|access (?:is )?denied|forbidden: access is denied|unauthori[sz]ed|bad gateway|web server is down|web server is returning an unknown error|connection timed out|origin is unreachable|a timeout occurred|ssl handshake failed|bad request|internal server error|internal error|service (?:temporarily )?unavailable|gateway time-?out|time-?out|method not allowed|too many requests|request timeout|gone|not_found|backend fetch failed|backend unhealthy|backend read error|page could not be found|this page could not be found|\(not found\)!!1|backend error)\.?(?: - (?:iis|nginx|apache|httpd).*)?|error: the request(?:ed url)? could not be (?:satisfied|retrieved)|(?:bad gateway|access denied|service unavailable|gateway timeout|internal server error|application error|no such app|runtime error|server error|forbidden|bad request|database error|site not found|deployment_not_found)\.?|error|iis [0-9.]+ detailed error.*|error 404 \(not found\)!!1|fastly error: .*|access denied \| .* used cloudflare to restrict access|(?:dns resolution|origin dns) error.*|worker threw exception.*|site not found · github pages|page not found · github pages|sucuri website firewall.*|the page you were looking for doesn't exist.*|we're sorry, but something went wrong.*|http status [45][0-9]{2} .*|(?:web)?site is (?:temporarily )?(?:under maintenance|offline|unavailable)|(?:under )?maintenance(?: mode)?|suspended (?:domain|page|site)|account suspended|default web site page|welcome to nginx!|apache2 (?:ubuntu|debian) default page.*|page not found at .*|not acceptable!?|request rejected|web page blocked!?|the url you requested has been blocked|attack detected|blocked by .*/
+        .ignoresCase()
+    nonisolated(unsafe) private static let maintenance: Regex<Substring> =
+        /(?:.{0,50} ?[|·\-–—:] ?)?(?:(?:scheduled |website |site )?maintenance(?: mode)?|(?:.{0,40} )?(?:is )?(?:under|down for|in|closed for) (?:scheduled |planned )?maintenance|we(?:'|’| wi)ll be (?:right |back ).{0,40}|(?:we'll )?be right back|wartung(?:s(?:arbeiten|modus|seite))?|en maintenance|en mantenimiento)[.!…]*(?: ?[|·\-–—:] ?.{0,50})?/
         .ignoresCase()
     nonisolated(unsafe) private static let listing: Regex<Substring> =
         /(?:index of|directory listing (?:for|of)|directory:) \/.*/.ignoresCase()

@@ -58,6 +58,9 @@ struct FileSample {
     /// The formats that the type allows; nil if none are known.
     var expected: Set<FileFormat>? { FileFormat.expected(of: type) }
 
+    /// True if the file begins with a byte-order mark of UTF-16, which has zeros between the letters.
+    var isWide: Bool { head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF]) }
+
     /// True for stylesheets and scripts.
     var isCode: Bool { type.essence == "text/css" || type.isJavaScript }
 

@@ -66,7 +66,10 @@ extension ManifestResolver {
         for substitution in substitutions
         where seen.insert("\(substitution.fileOffset) \(substitution.foundFile.path)").inserted {
             let path = substitution.foundFile.path
-            if substitution.entry.type == nil, MediaType(fileName: path) == nil {
+            // The tool has a better warning about a file in a folder whose name has a query.
+            let hasQuery =
+                substitution.folderLength != nil && MediaType(fileName: String(path.prefix { $0 != "?" })) != nil
+            if substitution.entry.type == nil, MediaType(fileName: path) == nil, !hasQuery {
                 report(
                     .warning,
                     .unknownExtension,
