@@ -6,7 +6,8 @@ import Testing
 
 /// Runs the tool on each of a designer's mistakes, and compares the tool's output with the expected output.
 ///
-/// Each section of `Fixtures/Mistakes.md`, `FreshMistakes.md` and `MoreMistakes.md` is one mistake.
+/// Each section of `Fixtures/Mistakes.md`, `FreshMistakes.md`, `MoreMistakes.md` and `StrangersMistakes.md` is one
+/// mistake.
 ///
 /// To update the expected output, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you keep
 /// it.
@@ -49,7 +50,9 @@ struct MistakeTests {
 
     @Test(
         "Each mistake gets the expected output",
-        arguments: [("Mistakes.md", 150), ("FreshMistakes.md", 50), ("MoreMistakes.md", 50)]
+        arguments: [
+            ("Mistakes.md", 150), ("FreshMistakes.md", 50), ("MoreMistakes.md", 50), ("StrangersMistakes.md", 25),
+        ]
     )
     func answers(in name: String, ofMoreThan count: Int) async throws {
         let document = Repository.folder.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(name)")
@@ -182,6 +185,11 @@ struct MistakeTests {
         "utf8": Array("/* café */\n".utf8), "latin": Array("/* caf".utf8) + [0xE9] + Array(" */\n".utf8),
         "utf16": [0xFF, 0xFE, 0x62, 0, 0x7B, 0, 0x7D, 0],
         "lfs": Array("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n".utf8),
+        "fenced": Array("```css\nbody { color: red; }\n```\n".utf8),
+        "shortcut": [0x4C, 0, 0, 0, 1, 0x14, 2, 0] + [UInt8](repeating: 0xC0, count: 60),
+        "bplist": Array("bplist00".utf8) + [0xD1, 1, 2, 0x53] + Array("URL".utf8),
+        "widepage": [0xFF, 0xFE]
+            + Array("<!doctype html><html><body>Grüße".utf16).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] },
         "badjson": Array("{\n  \"colour\": \"red\"\n  \"size\": 3\n}\n".utf8),
         "badsvg": Array("<svg xmlns=\"http://www.w3.org/2000/svg\">\n<g><path d=\"M0 0\">\n</svg>\n".utf8),
         "badxml": Array("<feed>\n<title>Fish & chips</title>\n</feed>\n".utf8),

@@ -129,10 +129,27 @@ extension ContentRules {
             ("<?php", "a server runs this before it sends the page; save the page as a browser gets it"),
             ("/@vite/client\"", "only a development server answers this; build the site, and use the built page"),
         ]
-        return marks.lazy.compactMap { word, sentence in
+        let found = marks.lazy.compactMap { word, sentence in
             text.range(of: Data(word.utf8)).map { (word, line(of: $0.lowerBound, in: text), sentence) }
         }.first
+        if let found { return found }
+        // A page may explain templates, or hold one for a script.
+        guard let place = text.range(of: Data("{% ".utf8)),
+            let page = String(data: text[..<place.lowerBound], encoding: .utf8),
+            !["<pre", "<code", "<script", "<!--"].contains(where: { page.contains($0) }),
+            let match = String(decoding: text[place.lowerBound...].prefix(80), as: UTF8.self).prefixMatch(
+                of: templateTag
+            )
+        else { return nil }
+        return (
+            String(match.0), line(of: place.lowerBound, in: text),
+            "a server fills this template in before it sends the page; save the page as a browser gets it"
+        )
     }
+
+    /// A tag of Jinja, Liquid, Twig and similar languages.
+    nonisolated(unsafe) private static let templateTag =
+        /\{% (?:if|for|block|extends|include|import|set|assign|load|macro|render|layout|section|url|static|trans)\b[^%\n]{0,60}%\}/
 
     /// Finds an element of JSX that a function returns, before any block comment or template literal.
     private static func element(_ text: Data) -> Source? {

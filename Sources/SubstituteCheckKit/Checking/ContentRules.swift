@@ -1,5 +1,5 @@
-import Foundation
-import LocalSubstitutionCache
+package import Foundation
+package import LocalSubstitutionCache
 import SubstitutionChecking
 
 /// A mistake in the content of a file.
@@ -23,7 +23,8 @@ package enum ContentRules {
         isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, isItself, hasFormatOfType, isNoData,
         isNoMarkup, isJoined, isJSON, beginsWithDeclaration, isInItsEncoding, isXML, declaresLinks, isBuilt,
         isForBrowsers,
-        isForEveryComputer, isDecodedOnce, isIndex, isForAllBrowsers, isWhole, isWholeFont, isWholeFile, isPublic,
+        isForEveryComputer, hasSlashes, isDecodedOnce, isIndex, isForAllBrowsers, isWhole, isWholeFont, isWholeFile,
+        isPublic,
         isMeant,
         isSmallPicture,
     ]
@@ -32,6 +33,12 @@ package enum ContentRules {
     static func problem(of substitution: Substitution) -> ContentProblem? {
         guard let sample = FileSample(substitution) else { return nil }
         return all.lazy.compactMap { $0(sample) }.first
+    }
+
+    /// Returns the first mistake in the content of a body that becomes a file, as a predicate; nil if there is none.
+    package static func remark(on body: Data, named path: String, as type: MediaType) -> String? {
+        let sample = FileSample(body, named: path, as: type)
+        return all.lazy.compactMap { $0(sample) }.first.map { String($0.sentence.trimmingPrefix("\(sample.subject) ")) }
     }
 
     // MARK: - Files that are something else
@@ -161,18 +168,43 @@ package enum ContentRules {
         else { return nil }
         // In a page, /Users/ may be a path of the site.
         let starts =
-            ["url(file:", "url(\"file:", "url('file:", "href=\"file:", "href=\"C:\\"]
-            + (file.type.isHTML ? ["src=\"file:", "src=\"C:\\"] : ["href=\"/Users/"])
+            ["url(file:", "url(\"file:", "url('file:", "href=\"file:", "href=\"C:\\", "url(http://localhost"]
+            + (file.type.isHTML
+                ? ["src=\"file:", "src=\"C:\\", "src=\"http://localhost:", "src=\"//localhost:"] : ["href=\"/Users/"])
         guard let found = starts.lazy.compactMap({ text.range(of: Data($0.utf8)) }).first else { return nil }
         let line = text[..<found.lowerBound].count { $0 == UInt8(ascii: "\n") } + 1
-        let word = String(decoding: text[found.lowerBound...].prefix(60).prefix { $0 >= 0x20 }, as: UTF8.self)
+        let word = String(
+            decoding: text[found.lowerBound...].prefix(80).prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") },
+            as: UTF8.self
+        )
         return ContentProblem(
             kind: "own disk",
             sentence:
-                "\(file.subject) has \(quoted(word)) in line \(line), a path on one computer; "
-                + "embed the file, or name its URL"
+                "\(file.subject) has \(quoted(word)) in line \(line), an address on one computer; "
+                + (word.contains("localhost")
+                    ? "remove it, or name its URL on the site's server" : "embed the file, or name its URL")
         )
     }
+
+    /// Finds an address in a stylesheet whose folders are separated as on Windows.
+    ///
+    /// In CSS, a backslash only escapes the next character, so it disappears.
+    private static func hasSlashes(_ file: FileSample) -> ContentProblem? {
+        guard file.type.essence == "text/css", let text = file.text, text.contains(UInt8(ascii: "\\")),
+            let match = String(decoding: text, as: UTF8.self).firstMatch(of: backslash)
+        else { return nil }
+        let address = String(match.1)
+        return ContentProblem(
+            kind: "backslash",
+            sentence:
+                "\(file.subject) has \(quoted(String(match.0))), from which CSS drops each \"\\\"; write "
+                + quoted("url(\(address.replacingOccurrences(of: "\\", with: "/")))")
+        )
+    }
+
+    /// An address with a backslash before a letter that cannot begin the number of a character.
+    nonisolated(unsafe) private static let backslash =
+        /url\(\s*["']?([^"'()\s]{0,200}\\[g-zG-Z][^"'()\s]{0,200})["']?\s*\)/
 
     /// Finds a folder's page that is called `index.htm` or `Index.html`, for example.
     ///

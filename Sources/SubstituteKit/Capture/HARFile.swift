@@ -305,7 +305,7 @@ extension HARFile.Exchange {
         let bytes = Data(characters.lazy.compactMap { UInt8(exactly: $0.value) })
         if bytes.count == size, size == characters.count { return bytes }
         guard isBinary || characters.contains("\u{FFFD}") else { return nil }
-        throw ToolError("its bytes were recorded as text, which loses some of them")
+        throw ToolError("its bytes were recorded as text, which loses some of them; load it with substitute add")
     }
 
     /// Decodes base64, which may extend over several lines.

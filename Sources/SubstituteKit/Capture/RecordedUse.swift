@@ -54,6 +54,9 @@ struct RecordedUse {
         try self.init(recording, of: check.substitutions, in: .of(manifest))
     }
 
+    /// True if no file answered any request of the recording.
+    var isEmpty: Bool { times.isEmpty }
+
     /// Returns the number of times that a substitution answered its URL.
     func times(_ substitution: Substitution) -> Int { times[substitution.url] ?? 0 }
 

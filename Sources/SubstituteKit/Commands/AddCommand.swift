@@ -87,6 +87,9 @@ enum AddCommand {
     /// Parses a URL as a user types it; the scheme may be missing.
     static func key(_ text: String) throws(UsageError) -> URLPattern {
         guard text != "-" else { throw UsageError("name the URLs; standard input is not read") }
+        guard !text.contains("…") else {
+            throw UsageError("\(quoted(text)) was shortened (\"…\") by the program that showed it; copy the whole URL")
+        }
         let whole = text.contains("://") || text.hasPrefix("//") ? text : "https://\(text)"
         do throws(URLProblem) {
             return try URLPattern(String(whole.prefix { $0 != "#" }))
@@ -167,6 +170,11 @@ private struct AddRun {
             var key = download.key
             switch load {
             case .success(var resource):
+                if let reason = refusal(of: resource) {
+                    _ = report(key, .refused(reason))
+                    isComplete = false
+                    continue
+                }
                 // An entry for the requested URL keeps its key.
                 if !options.replaces || addition.known(download.key) == nil {
                     guard takesLastURL(&resource) else { continue }
@@ -185,6 +193,16 @@ private struct AddRun {
             if !report(key, outcome) { isComplete = false }
         }
         return isComplete
+    }
+
+    /// Returns the reason why the target of a redirect is not the file that was asked for; nil if it may be.
+    private func refusal(of resource: Resource) -> String? {
+        let path = FileNames.path(for: resource.key, nil)
+        guard resource.source.absoluteString != resource.key.targetURL, MediaType(fileName: path)?.isHTML == false,
+            let body = try? IncomingBody(resource),
+            let reason = ContentRules.refusal(of: body.bytes, named: path, sent: resource.type)
+        else { return nil }
+        return "it is redirected to \(visible(shortened(resource.source.absoluteString))), and \(reason)"
     }
 
     /// Gives a redirected resource the key of its last URL if relative references in it resolve against that URL.

@@ -58,7 +58,7 @@ enum CaptureCommand {
         if settings.hasWindow, devices.count > 1 { throw UsageError("--show is for one device") }
 
         let kept = arguments.values(har).last
-        if let kept { try checkPlace(of: kept, console) }
+        if let kept { try checkPlace(of: kept, besides: manifest.folder, console) }
 
         let screens = devices.isEmpty ? (settings.hasWindow ? [] : [Device.desktop]) : devices
         let progress = CountLine(console.network.showProgress)
@@ -129,8 +129,15 @@ enum CaptureCommand {
     }
 
     /// Checks that the recording can be written, and that it replaces nothing but a recording.
-    private static func checkPlace(of path: String, _ console: Console) throws(ToolError) {
+    private static func checkPlace(of path: String, besides sources: URL, _ console: Console) throws(ToolError) {
         let url = console.folder.url(path)
+        let files = sources.resolvingSymlinksInPath().path + "/"
+        if (url.deletingLastPathComponent().resolvingSymlinksInPath().path + "/").hasPrefix(files) {
+            throw ToolError(
+                "\(quoted(path)) lies in the manifest's folder, and would ship with the app, with all that the page sent; "
+                    + "name another place"
+            )
+        }
         let kind = console.folder.targetKind(of: path)
         let target = kind == nil ? url.deletingLastPathComponent() : url
         guard kind == nil || kind == .typeRegular, access(target.path, W_OK) == 0 else {

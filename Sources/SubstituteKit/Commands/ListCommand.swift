@@ -65,7 +65,12 @@ enum ListCommand {
         }
         table.lines.forEach(console.print)
         console.print(check.inventory.description)
-        if use != nil {
+        if let use {
+            if use.isEmpty, !unused.isEmpty {
+                console.print(
+                    "The recording has no request that a file answers, so it may be one of another site or app."
+                )
+            }
             let list = unused.isEmpty ? "" : ": " + unused.map { visible($0.file) }.joined(separator: ", ")
             let excess = status == 0 ? "" : "; that is more than --unused-limit"
             console.print(

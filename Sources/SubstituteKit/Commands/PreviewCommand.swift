@@ -85,6 +85,18 @@ enum PreviewCommand {
         if sources.contains(written) {
             throw UsageError("\(quoted(output)) is one of the files that the page shows; name another file")
         }
+        // A page in a folder that an entry maps would be one of the app's files.
+        let shipping = check.substitutions.first { substitution in
+            let rest = substitution.file.dropFirst(substitution.namedFile.count)
+            return substitution.namedFile.hasSuffix("/") && substitution.realPath.hasSuffix(rest)
+                && written.hasPrefix(substitution.realPath.dropLast(rest.count))
+        }
+        if let shipping {
+            throw UsageError(
+                "\(quoted(output)) lies in \(quoted(shipping.namedFile)), which an entry maps, and would ship with the app; "
+                    + "name another place"
+            )
+        }
         try OutputFile(output, console).write(Data("\(preview.sealedHTML)\n".utf8))
         console.print("\(visible(output)) shows \(PreviewSummary(check).shown)")
         if arguments.has(opens) { try open(page.resolvingSymlinksInPath().path, console) }

@@ -136,9 +136,10 @@ struct Addition {
             guard replaces, case .present = known, let old = substitution(for: resource.key) else { return known }
             return replace(old, with: resource, as: path, discardsEdits: discardsEdits)
         }
-        let body: IncomingBody.Accepted
+        let (incoming, body): (IncomingBody, IncomingBody.Accepted)
         do {
-            body = try IncomingBody(resource).accepted(as: path, includingPrivate: includesPrivate)
+            incoming = try IncomingBody(resource)
+            body = try incoming.accepted(as: path, includingPrivate: includesPrivate)
         } catch {
             return .refused(error.message)
         }
@@ -160,7 +161,8 @@ struct Addition {
             ignored: resource.ignored
         )
         added.append(entry)
-        return schedule(resource, at: file, for: resource.key.spelling) ?? .added(file, body.remarks)
+        return schedule(resource, at: file, for: resource.key.spelling)
+            ?? .added(file, body.remarks + incoming.remark(as: entry.type, in: file))
     }
 
     /// Replaces the bytes of an entry's file, unless the file was edited.

@@ -82,7 +82,23 @@ struct IncomingBody {
         if charset == .unknown {
             remarks.append("is not UTF-8, and its encoding is not known, so letters may look wrong")
         }
+        if charset == .utf8, !isDecoded, String(data: bytes, encoding: .utf8) == nil {
+            remarks.append("is not UTF-8, though its server says so, so some letters are wrong; save it as UTF-8")
+        }
         return Accepted(type: type, charset: charset, remarks: remarks)
+    }
+
+    /// Returns what `check` will say about the content, as no or one predicate.
+    ///
+    /// Servers send any text as JSON or XML, so only the extension of the file decides.
+    ///
+    /// - Parameters:
+    ///   - type: The entry's `type`; nil if the extension of the file shows the type.
+    ///   - file: The path of the file.
+    /// - Returns: The predicates of sentences about the file.
+    func remark(as type: String?, in file: String) -> [String] {
+        let type = type == nil ? MediaType(fileName: file) : nil
+        return [type.flatMap { ContentRules.remark(on: bytes, named: file, as: $0) }].compactMap(\.self)
     }
 
     private func checkPrivacy(_ kind: ResourceKind, _ includesPrivate: Bool, _ remarks: inout [String])

@@ -292,8 +292,10 @@ extension Fetcher: URLSessionDataDelegate {
         ("unrecognized content encoding", unknownCoding), ("content encodings", unknownCoding),
         ("content unencoding", damaged), ("bad http content", damaged), ("failed writing received data", damaged),
         ("chunked-encod", "the connection was lost, because the chunks of its body are broken"),
+        ("wrong version number", noTLS), ("packet length too long", noTLS), ("record layer failure", noTLS),
         ("transfer closed", "the connection was lost before its body was complete"),
     ]
+    private static let noTLS = "its server does not speak https at this port; write http:, or another port"
     private static let unknownCoding =
         "its server names a Content-Encoding that only a browser accepts; load it with substitute capture, or correct "
         + "the server"

@@ -1,3 +1,4 @@
+import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
@@ -26,6 +27,10 @@ struct HostSelection {
     /// Reads hosts, with or without a port.
     init(_ texts: [String]) throws(UsageError) {
         patterns = try texts.map { text throws(UsageError) in
+            if let url = URLComponents(string: text), url.scheme != nil, let host = url.host, !host.isEmpty {
+                let port = url.port.map { ":\($0)" } ?? ""
+                throw UsageError("\(quoted(text)) is a URL; write only its host, \(quoted(host + port))")
+            }
             let host = HostPattern.host(of: text)
             guard host.utf8.count < text.utf8.count else { return Pattern(host: try HostPattern.read(text), port: nil) }
             guard let port = UInt16(text.dropFirst(host.count + 1)), port > 0 else {

@@ -87,6 +87,14 @@ extension Advice {
     }
 
     private static func remedy(forCondition word: String) -> String? {
+        let parts = word.split { ",; /|".contains($0) }.map(String.init)
+        let conditions = parts.map { part in
+            Int(part).flatMap { 400..<600 ~= $0 ? part : nil }
+                ?? (Substitution.Condition.words[part.lowercased()] == nil ? nil : "\"\(part.lowercased())\"")
+        }
+        if parts.count > 1, !conditions.contains(nil) {
+            return "write [\(conditions.compactMap(\.self).joined(separator: ", "))]"
+        }
         if let status = Int(word) { return "write \(status) without quotation marks" }
         if ["always", "never", "online", "true"].contains(word.lowercased()) {
             return "for a file that always answers, leave \"when\" out"

@@ -17,6 +17,8 @@ enum UnlikelyURL {
         let entry: ManifestEntry
         let key: String
         let host: String
+        /// The port as it is written; empty if the key has none.
+        let port: String
         let path: String
         let query: String?
 
@@ -25,6 +27,7 @@ enum UnlikelyURL {
             let rest = key.drop { $0 != "/" }.dropFirst(2)
             let end = rest.firstIndex { "/?".contains($0) } ?? rest.endIndex
             host = rest[..<end].prefix { $0 != ":" }.lowercased()
+            port = String(rest[..<end].drop { $0 != ":" }.dropFirst())
             let tail = rest[end...]
             let mark = tail.firstIndex(of: "?")
             path = String(tail[..<(mark ?? tail.endIndex)])
@@ -49,7 +52,7 @@ enum UnlikelyURL {
     }
 
     private static let rules: [@Sendable (Parts) -> String?] = [
-        wrapping, viewer, placeholder, shortening, signature, visit, selection,
+        wrapping, viewer, ownComputer, placeholder, shortening, signature, visit, selection,
     ]
 
     // MARK: - Links around a URL
@@ -148,6 +151,19 @@ enum UnlikelyURL {
         return isPage
             ? "\(parts.subject) is a page that shows a file, not the file; write the URL that the app loads" : nil
     }
+
+    /// Finds a development server on the designer's own computer, by the ports that such servers take by default.
+    private static func ownComputer(_ parts: Parts) -> String? {
+        guard parts.isOn(["localhost", "127.0.0.1"]), developmentPorts.contains(parts.port) else { return nil }
+        return "\(parts.subject) is on a development server, which an app on a phone does not find; "
+            + "write the URL on the site's server"
+    }
+
+    /// The default ports of Create React App, Next.js, Angular, Vite, Live Server, Hugo, Jekyll, webpack, and others.
+    private static let developmentPorts: Set = [
+        "1313", "3000", "3001", "4000", "4200", "4321", "5000", "5173", "5174", "5500", "8000", "8080", "8081", "8888",
+        "9000",
+    ]
 
     // MARK: - Parts that stand for something else
 

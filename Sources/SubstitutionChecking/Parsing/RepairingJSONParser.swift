@@ -24,7 +24,8 @@ package struct RepairingJSONParser {
     }
 
     private static func parse(buffer: UnsafeBufferPointer<UInt8>) -> JSONDocument {
-        guard let pasted = PastedText(buffer) else { return parse(buffer, []) }
+        // A file with zeros is not a text from another program.
+        guard !buffer.contains(0), let pasted = PastedText(buffer) else { return parse(buffer, []) }
         return pasted.bytes.withUnsafeBufferPointer { parse($0, pasted.errors) }
     }
 

@@ -86,6 +86,16 @@ struct Leftover {
                 ".ovpn",
             ]
         ),
+        Kind(
+            cause: "holds the data of a database",
+            remedy: "move it out of this folder",
+            suffixes: [".sql", ".sqlite", ".sqlite3", ".mdb", ".dump"]
+        ),
+        Kind(
+            cause: "is a recording of a browser, with all that pages sent and got",
+            remedy: "move it out of this folder",
+            suffixes: [".har"]
+        ),
         Kind(cause: "is a log of a program", remedy: "delete it", suffixes: [".log"]),
         Kind(
             cause: "is an unfinished download",

@@ -24,6 +24,7 @@ extension ManifestResolver {
         warnOfHiddenSignIns()
         warnOfTypes()
         warnOfEmptyFolders()
+        warnOfTwins()
         warnOfUnusedFiles(oneByOne: listsUnused)
     }
 
@@ -126,12 +127,20 @@ extension ManifestResolver {
     }
 
     private mutating func warn(of substitution: Substitution, loadedAs noun: String) {
+        let path = substitution.foundFile.path
+        // The file may be right, and the "type" wrong.
+        let type = MediaType(fileName: path)?.canonical
+        let isFile = type.map { type in
+            ["a stylesheet": "text/css", "a script": "text/javascript"][noun] == type.essence
+                || noun.hasSuffix(type.kind)
+        }
+        let typeOffset = isFile == true ? substitution.entry.typeOffset : nil
         report(
             .warning,
             .unlikelyType,
-            substitution.fileOffset,
-            "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(substitution.foundFile.path)) is sent as "
-                + "\(substitution.mediaType.essence); name another file"
+            typeOffset ?? substitution.fileOffset,
+            "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(path)) is sent as "
+                + "\(substitution.mediaType.essence); \(typeOffset == nil ? "name another file" : "remove \"type\"")"
         )
     }
 
@@ -161,6 +170,24 @@ extension ManifestResolver {
             return
         }
         report(.warning, .notUTF8, offset, sentence)
+    }
+
+    /// Warns of files in a mapped folder whose names differ only in the case of letters.
+    ///
+    /// Most Macs and Windows keep only one of them.
+    private mutating func warnOfTwins() {
+        var seen: [String: String] = [:]
+        for substitution in substitutions where substitution.folderLength != nil {
+            let path = substitution.foundFile.path
+            guard let other = seen.updateValue(path, forKey: path.lowercased()), other != path else { continue }
+            let names = [other, path].sorted().map { quoted($0) }.joined(separator: " and ")
+            report(
+                .warning,
+                .wrongCase,
+                substitution.fileOffset,
+                "\(names) differ only in the case of letters, and a Mac or Windows keeps one of them; rename one"
+            )
+        }
     }
 
     private mutating func warnOfEmptyFolders() {
