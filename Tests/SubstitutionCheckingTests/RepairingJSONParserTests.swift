@@ -127,4 +127,17 @@ struct RepairingJSONParserTests {
             #expect(!RepairingJSONParser.parse(broken).isValid && !JSONParser.parse(broken).isValid)
         }
     }
+
+    @Test(
+        "A long line of one character is read in a time that does not grow like a power of two",
+        .timeLimit(.minutes(1)),
+        arguments: ["\t", " ", ",", ";", "/", "-", "=", ":", ".", "[", "<", "a ", "\" ", "//x\t"]
+    )
+    func longLines(character: String) {
+        // A case that the fuzzer found: a row of empty cells.
+        for start in ["", "\"https://example.com", "https://example.com/a"] {
+            let text = start + String(repeating: character, count: 200) + "\" \u{0}}"
+            #expect(!RepairingJSONParser.parse(Array(text.utf8)).isValid)
+        }
+    }
 }

@@ -9,8 +9,8 @@ struct VerificationReport {
 
     /// Creates the folder if it does not exist.
     ///
-    /// - Throws: ``ToolError`` if the folder cannot be created, or if it contains a file that is not part of a report, or
-    ///   a page that was edited. The user's files are thus never replaced.
+    /// - Throws: ``ToolError`` if the folder cannot be created, or if it contains a file that is not part of a report,
+    ///   or a page that was edited. The user's files are thus never replaced.
     init(at path: String, _ console: Console) throws(ToolError) {
         (folder, name) = (console.folder.url(path), path)
         let names = console.folder.names(in: path)

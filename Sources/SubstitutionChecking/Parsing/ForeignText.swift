@@ -43,8 +43,9 @@ enum ForeignText {
     nonisolated(unsafe) private static let code =
         /(let|var|const|import|export|func|function|def|class|struct|public|private|static|package|using|require)\b[^{]*[=(;"'].*/
     nonisolated(unsafe) private static let php = /\$\w+\s*=|return\s*\[|array\s*\(/
+    // The quantifiers are possessive, because a row of empty cells could be divided in very many ways.
     nonisolated(unsafe) private static let tableRow =
-        /"?[^",;\t{}:]*(:?\/\/[^",;\t{}]*)?"?(\s*[,;\t]\s*"?[^",;\t{}]*"?)+/
+        /"?(?:\/\/[^",;\t{}]*+|[^",;\t{}:]*+(?::\/\/[^",;\t{}]*+)?)"? *+(?>[,;\t] *+"?[^",;\t{}]*+"? *+)++/
     nonisolated(unsafe) private static let section = /\[{1,2}[\w.\-" ]+\]{1,2}/
     nonisolated(unsafe) private static let assignment = /[^={}]+=[^{}]*[^;,{}]/
     nonisolated(unsafe) private static let yaml =

@@ -81,7 +81,9 @@ struct CaptureTests {
         site.set("/moved", LoopbackServer.Response(status: 302, headers: ["Location": "/ours.json?no=secret-leads"]))
         site.set("/ours.json", "application/json", Data("[]".utf8), ["Cache-Control": "private"])
         site.set("/same.txt", "text/plain", Data("same".utf8))
-        let result = try await site.run("capture", "--har", "page.har", site.url)
+        let elsewhere = try TemporaryFolder()
+        let file = elsewhere.url.appendingPathComponent("page.har")
+        let result = try await site.run("capture", "--har", file.path, site.url)
         #expect(result.status == 0, "\(result)")
         #expect(
             result.output.contains("/ours.json: its server forbids shared copies (Cache-Control: private)"),
@@ -93,7 +95,7 @@ struct CaptureTests {
         #expect(site.file(site.path("ours.json")) == nil && site.file(site.path("mine/name.txt")) == nil)
         let all = try await site.run("capture", "--include-private", site.url)
         #expect(site.file(site.path("mine/name.txt")) == Data("for one".utf8), "\(all)")
-        let recording = String(decoding: site.file("page.har") ?? Data(), as: UTF8.self)
+        let recording = try String(contentsOf: file, encoding: .utf8)
         // The recording keeps the queries of the URLs that the page requested, so these URLs still contain secrets.
         let others = recording.replacingOccurrences(of: "/moved?code=secret-code", with: "")
             .replacingOccurrences(of: "/ours.json?no=secret-leads", with: "")
@@ -218,18 +220,22 @@ struct CaptureTests {
     func recordingFile() async throws {
         let site = try LiveSite()
         site.set("/", "text/html", Data("<!doctype html>".utf8))
-        let path = site.folder.url.appendingPathComponent("page.har").path
+        let elsewhere = try TemporaryFolder()
+        let path = elsewhere.url.appendingPathComponent("page.har").path
         let mode = { try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int }
-        #expect(try await site.run("capture", "--har", "page.har", site.url).status == 0)
+        #expect(try await site.run("capture", "--har", path, site.url).status == 0)
         #expect(try mode() == 0o600)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-        #expect(try await site.run("capture", "--har", "page.har", site.url).status == 0)
+        #expect(try await site.run("capture", "--har", path, site.url).status == 0)
         #expect(try mode() == 0o600)
-        #expect(try HARFile(site.file("page.har") ?? Data(), name: "page.har").exchanges.count > 0)
-        try site.folder.write("{}", to: "mine.json")
-        let refused = try await site.run("capture", "--har", "mine.json", site.url)
-        #expect(refused.status == 1 && refused.errors.contains("\"mine.json\" is not a recording"), "\(refused)")
-        #expect(site.file("mine.json") == Data("{}".utf8))
+        #expect(try HARFile(Data(contentsOf: URL(fileURLWithPath: path)), name: "page.har").exchanges.count > 0)
+        let mine = elsewhere.url.appendingPathComponent("mine.json")
+        try elsewhere.write("{}", to: "mine.json")
+        let refused = try await site.run("capture", "--har", mine.path, site.url)
+        #expect(refused.status == 1 && refused.errors.contains("mine.json\" is not a recording"), "\(refused)")
+        #expect(try Data(contentsOf: mine) == Data("{}".utf8))
+        let shipped = try await site.run("capture", "--har", "page.har", site.url)
+        #expect(shipped.status == 1 && shipped.errors.contains("lies in the manifest's folder"), "\(shipped)")
     }
 
     @Test(
