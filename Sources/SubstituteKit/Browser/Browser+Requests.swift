@@ -55,12 +55,14 @@ extension Browser {
         defer { unbounded.removeAll { $0.held.requestId == held.requestId } }
         do {
             return try await reading.value
-        } catch is CancellationError {
-            throw EndlessBody()
-        } catch DevTools.Failure.silent where held.plainLength == nil {
-            // The browser would go on reading, without a limit.
-            try? await devTools.run("Fetch.failRequest", ["requestId": held.requestId, "errorReason": "TimedOut"])
-            throw DevTools.Failure.silent
+        } catch {
+            guard held.plainLength == nil else { throw error }
+            guard unbounded.contains(where: { $0.held.requestId == held.requestId }) else { throw EndlessBody() }
+            if case DevTools.Failure.silent = error {
+                // The browser would go on reading, without a limit.
+                try? await devTools.run("Fetch.failRequest", ["requestId": held.requestId, "errorReason": "TimedOut"])
+            }
+            throw error
         }
     }
 
@@ -72,8 +74,9 @@ extension Browser {
             if let memory = process.memory, memory > limit, let (held, reading) = unbounded.first {
                 unbounded.removeFirst()
                 if held.resourceType == "Document", held.frameId == page?.target { isPageAbandoned = true }
-                reading.cancel()
+                // Before the reading ends: a request that is continued first can no longer be failed.
                 try? await devTools.run("Fetch.failRequest", ["requestId": held.requestId, "errorReason": "Aborted"])
+                reading.cancel()
                 // The browser needs some time to release the memory.
                 try? await Task.sleep(nanoseconds: 200_000_000)
             }
