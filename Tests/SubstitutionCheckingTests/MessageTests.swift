@@ -64,7 +64,7 @@ struct MessageTests {
         // The first codes need files that a repository cannot hold; HostileFolderTests and RowLimitTests create such
         // files. The last code is reported only if a folder cannot be watched.
         let elsewhere: Set<ManifestIssue.Code> = [
-            .unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder, .tooManyURLs, .notWatched,
+            .unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder, .tooManyURLs, .tooLong, .notWatched,
         ]
         #expect(seen.isDisjoint(with: elsewhere))
         #expect(Fixtures.names(in: "Valid").count >= 5)

@@ -7,17 +7,28 @@ import Testing
 
 @Suite("Warnings beyond the limit on URLs")
 struct WarningLimitTests {
-    @Test("Folders that were not expanded because of the limit are reported neither as empty nor as unused")
-    func beyondTheLimit() throws {
+    @Test(
+        "Folders that were not expanded because of a limit are reported neither as empty nor as unused",
+        arguments: [
+            (LoadBudget.Limit.Kind.urls, ManifestIssue.Code.tooManyURLs), (.bytes, .tooLong), (.names, .endlessFolder),
+        ]
+    )
+    func beyondTheLimit(kind: LoadBudget.Limit.Kind, code: ManifestIssue.Code) throws {
         let folder = try TemporaryFolder()
         try folder.write("a", to: "a.txt")
         for name in ["1", "2", "3"] { try folder.write(name, to: "d/\(name).txt") }
         let text = #"{ "https://h/1": "a.txt", "https://h/2/": "d/", "https://h/5/": "d/" }"#
         let manifest = SubstitutionManifest(Data(text.utf8), name: "m.json")
-        var resolver = ManifestResolver(manifest, folder: folder.url, maximumRows: 2)
+        let budget =
+            switch kind {
+            case .urls: LoadBudget(urls: 2)
+            case .bytes: LoadBudget(bytes: 40)
+            case .names: LoadBudget(names: 2)
+            }
+        var resolver = ManifestResolver(manifest, folder: folder.url, budget: budget)
         resolver.resolve()
         let errors = resolver.findings
-        #expect(errors.map(\.code) == [.tooManyURLs])
+        #expect(errors.map(\.code) == [code])
         resolver.warn(on: CalendarDay(Date()), listsUnused: false)
         #expect(resolver.findings == errors)
     }

@@ -19,7 +19,7 @@ package enum FileProblem: Error, Equatable {
     /// The value is the name or path, usually of a link, at which the problem was noticed.
     case endless(link: String)
     case tooDeep
-    case tooManyFiles
+    case exceeds(LoadBudget.Limit)
 
     /// Creates the problem for the `errno` of a call that opens or reads a file.
     init(errno code: Int32) {
@@ -60,9 +60,8 @@ package enum FileProblem: Error, Equatable {
             "the symbolic link \(quoted(link)) in \(subject) leads back to a folder that is read already; remove it"
         case .tooDeep:
             "\(subject) is nested more than \(ManifestFolder.maximumDepth) folders deep; move it up"
-        case .tooManyFiles:
-            "\(subject) and the folders of the entries before it hold more than \(ManifestFolder.maximumNames) files; "
-                + "map smaller folders"
+        case .exceeds(let limit):
+            limit.reason(for: path)
         }
     }
 }

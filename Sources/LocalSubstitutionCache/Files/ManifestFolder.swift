@@ -9,11 +9,6 @@ import Foundation
 /// Each directory is listed once, even if several paths lead to it. If entries name a directory by several paths, the
 /// files below it are collected once for each path. Nothing outside the manifest's folder is opened.
 package final class ManifestFolder {
-    /// The maximum number of names that may be visited by all walks together.
-    ///
-    /// A walk collects all files below a directory (see ``files(below:)``). If there are more names below a directory,
-    /// the manifest probably refers to this directory by mistake.
-    static let maximumNames = 1_000_000
     /// The maximum number of directories that may be nested below the directory of a walk.
     static let maximumDepth = 100
     /// The maximum number of times that one walk may come to a directory that it has visited before.
@@ -35,7 +30,7 @@ package final class ManifestFolder {
     private var listings: [FilePath: DirectoryListing] = [:]
     /// The results of walks, keyed by the path on disk; entries that name the same path share a result.
     private var walks: [FilePath: Result<FolderContents, FileProblem>] = [:]
-    private var namesLeft: Int
+    private let budget: LoadBudget
     /// The directories, keyed by the path as the manifest spells it; the path is empty or ends in "/".
     private var known: [FilePath: Directory] = [:]
     /// The files, keyed by the path as the manifest spells it; many URLs may use the same file.
@@ -53,13 +48,13 @@ package final class ManifestFolder {
     /// - Parameters:
     ///   - folder: A file URL.
     ///   - excluded: The real path of a file that every walk leaves out.
-    ///   - maximumNames: The maximum number of names that may be visited by all walks together.
+    ///   - budget: The budget from which all walks together spend each name that they visit.
     ///   - advice: The source of suggestions for missing names; nil to make none.
     /// - Throws: ``FileProblem`` when the folder cannot be opened or listed.
     init(
         _ folder: URL,
         except excluded: FilePath? = nil,
-        maximumNames: Int = ManifestFolder.maximumNames,
+        budget: LoadBudget = LoadBudget(),
         advice: (any FileNameAdvice)? = nil
     ) throws(FileProblem) {
         opened = try OpenedFolder(folder.path)
@@ -67,7 +62,7 @@ package final class ManifestFolder {
         root = Directory(path: "", listing: listing)
         listings = [opened.realPath: listing]
         self.excluded = excluded
-        namesLeft = maximumNames
+        self.budget = budget
         self.advice = advice
     }
 
@@ -277,8 +272,7 @@ package final class ManifestFolder {
             if walk.repeats > Self.maximumRepeats, let endless = walk.endless { throw endless }
         }
         for name in directory.visibleNames {
-            guard namesLeft > 0 else { throw .tooManyFiles }
-            namesLeft -= 1
+            try budget.spend(1, of: .names)
             do throws(FileProblem) {
                 guard let file = try fileUnlessFolder(named: name, in: directory) else {
                     let folder = try folder(named: name, in: directory)
@@ -299,7 +293,8 @@ package final class ManifestFolder {
                 let error = isMangled ? FileProblem.unreadable("its name is not UTF-8") : error
                 // After these errors, the walk would reach its limit again and again, so stop. `.tooDeep` concerns only
                 // this directory, so the walk continues with the next name.
-                if error == walk.endless || error == .tooManyFiles { throw error }
+                if case .exceeds = error { throw error }
+                if error == walk.endless { throw error }
                 walk.contents.problems.append((directory.path + name, error))
             }
         }

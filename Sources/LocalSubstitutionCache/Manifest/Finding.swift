@@ -34,7 +34,13 @@ extension Finding {
         case .isFolder, .isFile, .notRegular: .wrongFileKind
         case .isLink, .replaced, .unreadable: .unreadableFile
         case .outside: .outsideFolder
-        case .endless, .tooDeep, .tooManyFiles: .endlessFolder
+        case .endless, .tooDeep: .endlessFolder
+        case .exceeds(let limit):
+            switch limit.kind {
+            case .urls: .tooManyURLs
+            case .bytes: .tooLong
+            case .names: .endlessFolder
+            }
         }
     }
 }

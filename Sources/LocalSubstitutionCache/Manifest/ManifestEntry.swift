@@ -18,6 +18,9 @@ package struct ManifestEntry: Sendable {
     package var conditions: [Located<Substitution.Condition>] = []
     package var until: Located<CalendarDay>?
 
+    /// The length of the header fields in each response, with 64 bytes for the place of each field in memory.
+    var headerLength: Int { headers.reduce(0) { $0 + 64 + $1.key.utf8.count + ($1.value?.utf8.count ?? 0) } }
+
     /// True if `file` names a folder: it ends in "/".
     package var namesFolder: Bool { file?.value.utf8.last == UInt8(ascii: "/") }
 

@@ -111,6 +111,8 @@ extension ManifestIssue.Code {
     package static let endlessFolder = Self(rawValue: "endless-folder")
     /// More URLs than a manifest may map; each file of a folder is counted.
     package static let tooManyURLs = Self(rawValue: "too-many-urls")
+    /// URLs and header fields that are longer in total than a manifest may make them.
+    package static let tooLong = Self(rawValue: "too-long")
     /// Changes to the manifest and its files cannot be detected.
     ///
     /// See ``LocalSubstitutionCache/reloadWhenChanged(_:)``.

@@ -256,6 +256,8 @@ extension ManifestReader {
         } else {
             values = [field.value]
         }
+        // A condition that is repeated adds nothing, so there are at most 203.
+        var known: Set<Substitution.Condition> = []
         return values.compactMap { value in
             switch value.kind {
             case .number(let digits):
@@ -290,5 +292,6 @@ extension ManifestReader {
             }
             return nil
         }
+        .filter { known.insert($0.value).inserted }
     }
 }

@@ -4,11 +4,6 @@ package import Foundation
 ///
 /// Every problem with a file is recorded.
 package struct ManifestResolver {
-    /// The maximum number of URLs that a manifest may map; each file of a folder counts, and a `//` key counts twice.
-    ///
-    /// An app holds every URL in memory. A few folders, each mapped to a few URLs, could add up to millions of URLs.
-    package static let maximumRows = 200_000
-
     package let manifest: SubstitutionManifest
     let folder: URL
     package private(set) var substitutions: [Substitution] = []
@@ -16,15 +11,16 @@ package struct ManifestResolver {
     package private(set) var files: ManifestFolder?
     /// The path of the manifest itself, which no folder entry includes.
     let manifestPath: FilePath?
-    private let maximumRows: Int
-    private var rows = 0
+    private let budget: LoadBudget
+    /// The limits that the manifest exceeds, each of which is reported once.
+    private var exceeded: [LoadBudget.Limit] = []
     /// The paths of the folders whose problems were reported.
     private var reported: Set<FilePath> = []
 
-    package init(_ manifest: SubstitutionManifest, folder: URL, maximumRows: Int = ManifestResolver.maximumRows) {
+    package init(_ manifest: SubstitutionManifest, folder: URL, budget: LoadBudget = LoadBudget()) {
         self.manifest = manifest
         self.folder = folder
-        self.maximumRows = maximumRows
+        self.budget = budget
         // A manifest from memory is treated as if it were the folder's own `manifest.json`.
         let url = manifest.url ?? folder.appendingPathComponent("manifest.json")
         manifestPath = try? FilePath(resolving: url.path)
@@ -43,7 +39,7 @@ package struct ManifestResolver {
         }
         let files: ManifestFolder
         do {
-            files = try ManifestFolder(folder, except: manifestPath, advice: manifest.advice)
+            files = try ManifestFolder(folder, except: manifestPath, budget: budget, advice: manifest.advice)
         } catch {
             let message = error == .missing(suggestion: nil) ? "does not exist" : "cannot be read"
             report(
@@ -63,13 +59,16 @@ package struct ManifestResolver {
                     try expand(entry, file, in: files)
                 } else if let pattern = entry.pattern {
                     let found = try files.file(file.value)
-                    if hasRoom(for: pattern.targets.count, of: file) {
-                        appendSubstitution(entry, pattern, found, folderLength: nil)
-                    }
+                    try spend(1, on: entry, pattern)
+                    appendSubstitution(entry, pattern, found, folderLength: nil)
                 } else {
                     _ = try files.file(file.value)
                 }
             } catch {
+                if case .exceeds(let limit) = error {
+                    guard !exceeded.contains(limit) else { continue }
+                    exceeded.append(limit)
+                }
                 var finding = Finding(error, with: file.value, at: file.offset)
                 if finding.code == .missingFile,
                     let other = manifest.advice?.finding(aboutMissing: file, of: entry, in: folder)
@@ -94,8 +93,10 @@ package struct ManifestResolver {
             }
         }
         guard let pattern = entry.pattern else { return }
-        let urls = found.files.count + found.files.count { Self.isIndex($0.name) }
-        guard hasRoom(for: urls * pattern.targets.count, of: folder) else { return }
+        // Look at each file only while there is room, because many keys may name a folder of many files.
+        try spend(found.files.count, on: entry, pattern)
+        let paths = found.files.reduce(0) { $0 + $1.name.utf8.count }
+        try spend(found.files.count { Self.isIndex($0.name) }, paths: paths, on: entry, pattern)
         let length = pattern.targets.first?.identity.path.utf8.count ?? 0
         var known: Set<String> = []
         for (name, file) in found.files {
@@ -119,23 +120,20 @@ package struct ManifestResolver {
     /// True for a file that also answers for its folder's URL.
     private static func isIndex(_ name: String) -> Bool { name == "index.html" || name.hasSuffix("/index.html") }
 
-    /// Counts the URLs of an entry, and reports the first entry that exceeds the limit.
+    /// Spends the URLs of files of an entry, and the header fields that each of them repeats.
     ///
-    /// - Returns: False once the limit is exceeded.
-    private mutating func hasRoom(for urls: Int, of file: Located<String>) -> Bool {
-        let wasExceeded = rows > maximumRows
-        rows += urls
-        guard rows > maximumRows else { return true }
-        if !wasExceeded {
-            report(
-                .error,
-                .tooManyURLs,
-                file.offset,
-                "with \(quoted(file.value)) the manifest maps more than \(maximumRows) URLs, all of which an app "
-                    + "would hold in memory; remove entries, or map smaller folders"
-            )
-        }
-        return false
+    /// `paths` is the length of the paths that follow the folder's URL.
+    private func spend(
+        _ files: Int,
+        paths: Int = 0,
+        on entry: ManifestEntry,
+        _ pattern: URLPattern
+    ) throws(FileProblem) {
+        let count = pattern.targets.count
+        try budget.spend(files * count, of: .urls)
+        // An app holds each URL about three times: as written, in normal form, and in its response.
+        let urls = 3 * (files * pattern.spelling.utf8.count + paths)
+        try budget.spend((urls + files * entry.headerLength) * count, of: .bytes)
     }
 
     private mutating func appendSubstitution(

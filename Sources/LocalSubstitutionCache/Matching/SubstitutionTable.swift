@@ -33,14 +33,14 @@ package final class SubstitutionTable: @unchecked Sendable {
         /// The file's path below the manifest's folder.
         let file: String
         /// The conditions under which the file answers instead of the network; empty if it always answers.
-        let conditions: [Substitution.Condition]
+        var conditions: [Substitution.Condition] { substitution.conditions }
         let isNetworkFirst: Bool
 
         init(_ representation: Representation, _ spelling: String) {
             self.representation = representation
             self.spelling = spelling
-            (file, conditions) = (representation.substitution.file, representation.substitution.conditions)
-            isNetworkFirst = !conditions.isEmpty
+            let substitution = representation.substitution
+            (file, isNetworkFirst) = (substitution.file, !substitution.entry.conditions.isEmpty)
         }
 
         var substitution: Substitution { representation.substitution }

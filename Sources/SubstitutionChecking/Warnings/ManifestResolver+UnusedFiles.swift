@@ -50,7 +50,7 @@ extension ManifestResolver {
     private static let aboutFiles: Set<ManifestIssue.Code> = [.missingFile, .badPath]
     /// The errors that keep the tool from knowing which files the entries use.
     private static let unread: Set<ManifestIssue.Code> = [
-        .syntax, .encoding, .nesting, .wrongKind, .missingField, .tooManyURLs,
+        .syntax, .encoding, .nesting, .wrongKind, .missingField, .tooManyURLs, .tooLong,
     ]
 
     /// Warns of the unused files that an entry with an error may mean.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalSubstitutionCache
 
-@Suite("Manifests with too many URLs")
+@Suite("Manifests that name too much")
 struct RowLimitTests {
     private let folder: TemporaryFolder
 
@@ -13,9 +13,9 @@ struct RowLimitTests {
         for name in ["a.txt", "d/1.txt", "d/2.txt", "d/index.html", "d/sub/3.txt"] { try folder.write(name, to: name) }
     }
 
-    private func resolver(_ manifest: String, maximumRows: Int = ManifestResolver.maximumRows) -> ManifestResolver {
+    private func resolver(_ manifest: String, _ budget: LoadBudget = LoadBudget()) -> ManifestResolver {
         let manifest = SubstitutionManifest(Data(manifest.utf8), name: "manifest.json")
-        var resolver = ManifestResolver(manifest, folder: folder.url, maximumRows: maximumRows)
+        var resolver = ManifestResolver(manifest, folder: folder.url, budget: budget)
         resolver.resolve()
         return resolver
     }
@@ -29,8 +29,8 @@ struct RowLimitTests {
         ]
     )
     func counted(manifest: String, rows: Int) {
-        #expect(resolver(manifest, maximumRows: rows).findings == [])
-        #expect(resolver(manifest, maximumRows: rows - 1).findings.map(\.code) == [.tooManyURLs])
+        #expect(resolver(manifest, LoadBudget(urls: rows)).findings == [])
+        #expect(resolver(manifest, LoadBudget(urls: rows - 1)).findings.map(\.code) == [.tooManyURLs])
     }
 
     @Test("The first entry beyond the limit is reported once, beside all other issues")
@@ -42,7 +42,7 @@ struct RowLimitTests {
               "https://h/4": "gone.txt",
               "https://h/5/": "d/" }
             """
-        let findings = resolver(manifest, maximumRows: 4).findings
+        let findings = resolver(manifest, LoadBudget(urls: 4)).findings
         #expect(findings.map(\.code) == [.tooManyURLs, .missingFile])
         let issue = SourceText(name: "m.json", bytes: Data(manifest.utf8)).issues(findings).first
         #expect(
@@ -59,7 +59,52 @@ struct RowLimitTests {
         let keys = (0..<600).map { "\"https://h/\($0)/\": \"many/\"" }
         let resolver = resolver("{" + keys.joined(separator: ",") + "}")
         #expect(resolver.findings.map(\.code) == [.tooManyURLs])
-        #expect(resolver.substitutions.count <= ManifestResolver.maximumRows)
+        #expect(resolver.substitutions.count <= 200_000)
+    }
+
+    @Test(
+        "Each URL counts with its length and with the header fields of its response",
+        arguments: [
+            (#"{ "https://h/a": "a.txt" }"#, 33), (#"{ "//h/a": "a.txt" }"#, 30), (#"{ "https://h/": "d/" }"#, 237),
+            (#"{ "//h/": "d/" }"#, 294),
+            (#"{ "https://h/": { "file": "d/", "headers": { "A": "b", "C": "" } } }"#, 892),
+            (#"{ "https://h/a": "a.txt", "//h/": "d/", "https://h/b": "a.txt" }"#, 360),
+        ]
+    )
+    func length(manifest: String, bytes: Int) {
+        #expect(resolver(manifest, LoadBudget(bytes: bytes)).findings == [])
+        #expect(resolver(manifest, LoadBudget(bytes: bytes - 1)).findings.map(\.code) == [.tooLong])
+    }
+
+    @Test("What a short manifest multiplies by the files of a folder is refused by an app with a place and a remedy")
+    func refused() throws {
+        for number in 0..<200 { try folder.write("", to: "many/\(number)") }
+        let headers = (0..<12_000).map { "\"X-\($0)\": \"\"" }.joined(separator: ",")
+        let long = String(repeating: "v", count: 800_000)
+        let keys = (0..<20).map { "\"//h/\(long.prefix(13_000))\($0)/\": \"many/\"" }
+        let manifests = [
+            "{ \"https://h/\": { \"file\": \"many/\", \"headers\": { \(headers) } } }",
+            "{ \"https://h/\": { \"headers\": { \"X\": \"\(long)\" }, \"file\": \"many/\" } }",
+            "{ \"https://h/\(long)/\": { \"file\": \"many/\" } }", "{" + keys.joined(separator: ",\n") + "}",
+        ]
+        let sentence = """
+            with "many/" the manifest's URLs, each with its own header fields, take more than 150 MB, all of which an \
+            app would hold in memory; remove header fields, shorten the URLs, or map smaller folders
+            """
+        for manifest in manifests {
+            let issues = folder.issues(manifest)
+            #expect(issues.map(\.message) == [sentence])
+            let place = try #require(issues.first)
+            let line = manifest.split(separator: "\n")[place.line - 1]
+            #expect(line.utf8.dropFirst(place.column - 1).starts(with: "\"many/\"".utf8))
+        }
+    }
+
+    @Test("A condition that is repeated counts once, so that each response has few")
+    func conditions() {
+        let values = (0..<10_000).map { ["\(400 + $0 % 200)", "\"4xx\"", "\"offline\""][$0 % 3] }
+        let manifest = "{ \"https://h/\": { \"file\": \"d/\", \"when\": [\(values.joined(separator: ","))] } }"
+        #expect(resolver(manifest).substitutions.map(\.conditions.count) == Array(repeating: 202, count: 5))
     }
 
     @Test("Each folder's problems are reported once, however many keys name the folder")
@@ -102,11 +147,11 @@ struct RowLimitTests {
         }
         // There are five names below "d": two text files, a page, a folder, and a text file in that folder.
         func reached(_ maximumNames: Int) throws -> Int {
-            let files = try ManifestFolder(folder.url, maximumNames: maximumNames)
+            let files = try ManifestFolder(folder.url, budget: LoadBudget(names: maximumNames))
             return (0..<10).prefix { (try? files.files(below: "l\($0)/").files.count) == 4 }.count
         }
         #expect(try [4, 5, 14, 15, 49, 50].map(reached) == [0, 1, 2, 3, 9, 10])
-        let issue = Finding(.tooManyFiles, with: "l3/", at: 0)
+        let issue = Finding(.exceeds(.init(kind: .names, maximum: 1_000_000)), with: "l3/", at: 0)
         #expect(issue.code == .endlessFolder)
         #expect(issue.message.hasSuffix("hold more than 1000000 files; map smaller folders"))
     }
