@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 
 /// A search for the manifest that a command works on; every command searches in the same places.
 package struct ManifestLocation: Sendable {

@@ -1,5 +1,6 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionChecking
 
 /// The words with which users of other tools ask for what this tool calls something else.
 enum OtherTools {

@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionChecking
 
 /// The operands of `explain`: optionally a manifest, then URLs, and files that contain URLs.
 struct ExplainOperands {
