@@ -141,11 +141,6 @@ package struct ManifestReader {
         return entry
     }
 
-    /// True for a name that can only be the URL of an entry.
-    package static func isKey(_ name: String) -> Bool {
-        ["http://", "https://", "//"].contains { name.lowercased().hasPrefix($0) }
-    }
-
     /// Checks the rules that apply only to folders.
     private mutating func checkFolder(_ entry: ManifestEntry) {
         guard entry.namesFolder, let file = entry.file, let pattern = entry.pattern else { return }

@@ -30,15 +30,6 @@ extension Substitution {
             }
         }
 
-        /// True if the condition holds for a status that asks the user to sign in: 401, 403 or 407 (RFC 9110 §15.5).
-        package var hidesSignIn: Bool {
-            switch self {
-            case .status(let status): [401, 403, 407].contains(status)
-            case .clientError: true
-            case .offline, .serverError: false
-            }
-        }
-
         package static let words: [String: Condition] = ["offline": .offline, "4xx": .clientError, "5xx": .serverError]
     }
 }

@@ -68,30 +68,6 @@ package struct URLPattern: Sendable {
     /// True if the URL as written ends in "/", so that the path of a file in a folder can be appended.
     package var isFolder: Bool { spelling.utf8.last == UInt8(ascii: "/") }
 
-    /// Creates the key for a URL that a client requested.
-    ///
-    /// Characters that browsers send but a manifest may not hold are percent-encoded. The fragment is dropped.
-    package init(requested url: String) throws(URLProblem) {
-        let url = String(url.prefix { $0 != "#" })
-        do throws(URLProblem) {
-            try self.init(url)
-        } catch {
-            try self.init(URLIdentity(url).description)
-        }
-    }
-
-    /// The same URL without its query.
-    package var withoutQuery: URLPattern? { try? URLPattern(String(spelling.prefix { $0 != "?" })) }
-
-    /// The full URL, with https if the key leaves the scheme open.
-    package var targetURL: String { targets.first?.spelling ?? spelling }
-
-    /// The host with its port, and the path, both percent-encoded in normal form.
-    package var address: (authority: String, path: String) {
-        let parts = (targets.first?.identity.base ?? "").split(separator: "/", maxSplits: 2).map(String.init)
-        return (parts.count > 1 ? parts[1] : "", String(targets.first?.identity.path ?? "/"))
-    }
-
     /// The key in a form that is equal for keys of the same URL; a search for duplicate keys compares this form.
     package var identityKey: String {
         // For a single target, return its text itself instead of a copy.

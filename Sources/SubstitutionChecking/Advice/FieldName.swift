@@ -15,3 +15,10 @@ enum FieldName {
         "end": "until", "date": "until", "if": "when", "condition": "when", "status": "when",
     ]
 }
+
+extension ManifestReader {
+    /// True for a name that can only be the URL of an entry.
+    static func isKey(_ name: String) -> Bool {
+        ["http://", "https://", "//"].contains { name.lowercased().hasPrefix($0) }
+    }
+}

@@ -205,3 +205,14 @@ extension ManifestResolver {
         }
     }
 }
+
+extension Substitution.Condition {
+    /// True if the condition holds for a status that asks the user to sign in: 401, 403 or 407 (RFC 9110 §15.5).
+    fileprivate var hidesSignIn: Bool {
+        switch self {
+        case .status(let status): [401, 403, 407].contains(status)
+        case .clientError: true
+        case .offline, .serverError: false
+        }
+    }
+}
