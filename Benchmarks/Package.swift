@@ -20,6 +20,10 @@ let package = Package(
             ]
         ),
         .executableTarget(
+            name: "SmallApp",
+            dependencies: [.product(name: "LocalSubstitutionCache", package: library)]
+        ),
+        .executableTarget(
             name: "Soak",
             dependencies: [
                 .product(name: "LocalSubstitutionCache", package: library), "BenchmarkServer",
