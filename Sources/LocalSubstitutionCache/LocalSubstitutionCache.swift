@@ -164,6 +164,9 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// The substitutions, with each folder expanded to its files.
     public var substitutions: [Substitution] { table.value.substitutions }
 
+    /// The table that answers at the moment.
+    package var currentTable: SubstitutionTable { table.value }
+
     /// Explains whether a request would be substituted, why, and what would change that.
     ///
     /// The explanation depends on the request alone, and not on a session. The first call indexes the table; later
@@ -174,9 +177,6 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     public func explain(_ request: URLRequest) -> Explanation {
         Explanation(request, table.value)
     }
-
-    /// The name of the manifest in messages.
-    package var manifestName: String { table.value.manifestName }
 
     /// Decides what answers a request.
     func verdict(on request: URLRequest) -> Verdict { table.verdict(on: request) }

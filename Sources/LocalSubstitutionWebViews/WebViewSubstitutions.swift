@@ -40,7 +40,7 @@ public final class WebViewSubstitutions {
     ///   cannot be written, or if WebKit refuses the rules. `CancellationError` if the task is cancelled meanwhile.
     public init(_ cache: LocalSubstitutionCache) async throws {
         self.cache = cache
-        let folder = try PageExtension(cache.substitutions, name: cache.manifestName).write()
+        let folder = try PageExtension(cache.substitutions, name: cache.currentTable.manifestName).write()
         let context = WKWebExtensionContext(for: try await WKWebExtension(resourceBaseURL: folder))
         context.setPermissionStatus(.grantedExplicitly, for: .declarativeNetRequestWithHostAccess)
         context.setPermissionStatus(.grantedExplicitly, for: .allURLs())

@@ -25,7 +25,7 @@ package struct ManifestEntry: Sendable {
     package var namesFolder: Bool { file?.value.utf8.last == UInt8(ascii: "/") }
 
     /// True if the entry has no field but `file`.
-    var isPlain: Bool {
+    package var isPlain: Bool {
         type == nil && headers.isEmpty && query == .exact && conditions.isEmpty && until == nil
     }
 

@@ -10,7 +10,7 @@ package enum QueryRule: Hashable, Sendable {
     case any
 
     /// Returns whether a key with the query `key` answers a request with the query `query`.
-    func matches(_ query: String?, key: String?) -> Bool {
+    package func matches(_ query: String?, key: String?) -> Bool {
         remainder(of: query) == remainder(of: key)
     }
 

@@ -21,7 +21,7 @@ extension Substitution {
         }
 
         /// The condition in words.
-        var sentence: String {
+        package var sentence: String {
             switch self {
             case .offline: "there is no connection"
             case .status(let status): "the server says \(status)"

@@ -190,7 +190,9 @@ extension Explanation {
         let (answer, match): (Answer, SubstitutionTable.Match?) =
             switch table.verdict(on: request) {
             case .answered(let match): (.cacheAndProtocol, match)
-            case .answeredByProtocol(let match, let bypass): (.protocolOnly(because: bypass), match)
+            case .answeredByProtocol(let match, because: .cachePolicy): (.protocolOnly(because: .cachePolicy), match)
+            case .answeredByProtocol(let match, because: .authorization):
+                (.protocolOnly(because: .authorization), match)
             case .afterNetwork(let match): (.networkUnless(match.row.substitution.conditions), match)
             case .leftAlone(let match, because: .method): (.network(because: .method(request.httpMethod ?? "")), match)
             case .leftAlone(let match, because: .optOut): (.network(because: .optOut), match)
@@ -225,13 +227,14 @@ extension Explanation {
             let url = request.url?.absoluteString ?? ""
             do {
                 let identity = try URLIdentity(url)
-                expired = table.expiredSubstitution(for: identity)
+                let index = table.companion { NearestIndex(table) }
+                expired = index.expiredSubstitution(for: identity)
                 if expired != nil { return .expired }
-                nearest = table.nearest(to: identity)
+                nearest = index.nearest(to: identity)
                 // If the nearest entry's URL differs from this URL only in the query, the nearest entry has a file for
                 // this path. So do not report a missing path.
                 let isThere = if case .query? = nearest?.differences.first { true } else { false }
-                if !isThere { folder = table.folder(above: identity) }
+                if !isThere { folder = index.folder(above: identity) }
                 return .noEntry
             } catch {
                 switch error {

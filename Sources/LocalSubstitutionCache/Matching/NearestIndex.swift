@@ -7,20 +7,21 @@
 ///
 /// A difference that is no mistake makes two URLs distinct: another number in a name, another short word, or a
 /// parameter that may select another content.
-struct NearestIndex: Sendable {
+final class NearestIndex: Sendable {
     private let order: MatchOrder
     private let substitutions: [Substitution]
+    private let expired: [Substitution]
+    private let expiredOrder: MatchOrder
     /// The candidates, keyed by host and path without the details that are often confused (`URLParts.folded`).
-    private var candidates: [String: [IndexedCandidate]] = [:]
+    private let candidates: [String: [IndexedCandidate]]
     /// The candidates, keyed by the host and the path up to its last segment (`URLParts.foldedFolder`).
-    private var byFolder: [String: [IndexedCandidate]] = [:]
+    private let byFolder: [String: [IndexedCandidate]]
     /// The candidates, keyed by the path without the host (`URLParts.foldedPath`).
-    private var byPath: [String: [IndexedCandidate]] = [:]
-
+    private let byPath: [String: [IndexedCandidate]]
     /// The index of the first candidate of each folder entry, keyed by the entry's URL.
-    private var folders: [String: Int] = [:]
+    private let folders: [String: Int]
 
-    private struct IndexedCandidate {
+    private struct IndexedCandidate: Sendable {
         let index: Int
         let parts: URLParts
         let name: Typo.Name
@@ -31,9 +32,14 @@ struct NearestIndex: Sendable {
     /// These candidates are enough for a suggestion, and few enough to compare them without a noticeable delay.
     private static let (limit, folderLimit) = (100, 1000)
 
-    /// Indexes all candidates in one pass.
-    init(_ order: MatchOrder, _ substitutions: [Substitution]) {
-        (self.order, self.substitutions) = (order, substitutions)
+    /// Indexes all candidates of a table in one pass.
+    init(_ table: SubstitutionTable) {
+        (order, substitutions, expired) = (table.order, table.substitutions, table.expired)
+        expiredOrder = MatchOrder(expired)
+        var candidates: [String: [IndexedCandidate]] = [:]
+        var byFolder: [String: [IndexedCandidate]] = [:]
+        var byPath: [String: [IndexedCandidate]] = [:]
+        var folders: [String: Int] = [:]
         for (index, candidate) in order.candidates.enumerated() {
             if let length = substitutions[candidate.substitution].folderLength {
                 let identity = candidate.target.identity
@@ -47,36 +53,43 @@ struct NearestIndex: Sendable {
             Self.appendIfRoom(known, to: &byFolder[known.parts.foldedFolder, default: []], limit: Self.folderLimit)
             Self.appendIfRoom(known, to: &byPath[known.parts.foldedPath, default: []], limit: Self.limit)
         }
+        (self.candidates, self.byFolder, self.byPath, self.folders) = (candidates, byFolder, byPath, folders)
     }
 
     private static func appendIfRoom(_ known: IndexedCandidate, to list: inout [IndexedCandidate], limit: Int) {
         if list.count < limit { list.append(known) }
     }
 
-    /// Returns the candidate whose URL differs from `identity` in the fewest ways, and the differences.
+    /// Returns the substitution that would answer `identity` if its `until` had not passed.
+    func expiredSubstitution(for identity: URLIdentity) -> Substitution? {
+        expiredOrder.first(matching: identity).map { expired[expiredOrder.candidates[$0].substitution] }
+    }
+
+    /// Returns the entry whose URL differs from `identity` in the fewest ways, and the differences.
     ///
     /// A URL that differs only in details that are often confused is preferred. If there is no such URL, a URL with a
     /// typo in its file name or host is considered. Nil if there is no such URL.
-    func nearest(to identity: URLIdentity) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])?
-    {
+    func nearest(to identity: URLIdentity) -> Explanation.Neighbour? {
         let parts = URLParts(identity)
         return nearest(to: parts, among: candidates[parts.folded, default: []])
             ?? nearestFile(to: parts).flatMap { nearest(to: parts, among: [$0]) }
             ?? nearestHost(to: parts).flatMap { nearest(to: parts, among: [$0]) }
     }
 
-    /// Returns one candidate of the folder entry whose URL is a prefix of `identity`, and the rest of the path.
+    /// Returns one file of the folder entry whose URL is a prefix of `identity`, and the rest of the path.
     ///
     /// The caller has found no entry for `identity`. So there is usually no file at the rest of the path: if there
     /// were such a file, the folder entry would match `identity`.
     ///
     /// If several folder entries have such a URL, the longest URL counts. Nil if there is no such folder entry.
-    func folder(above identity: URLIdentity) -> (candidate: MatchOrder.Candidate, missing: String)? {
+    func folder(above identity: URLIdentity) -> (file: Substitution, missing: String)? {
         if folders.isEmpty { return nil }
         var folder = Substring(identity.base)
         while let slash = folder.lastIndex(of: "/") {
             if let index = folders[String(folder[...slash])] {
-                return (order.candidates[index], String(identity.base[slash...].dropFirst()))
+                return (
+                    substitutions[order.candidates[index].substitution], String(identity.base[slash...].dropFirst())
+                )
             }
             folder = folder[..<slash]
         }
@@ -86,7 +99,7 @@ struct NearestIndex: Sendable {
     private func nearest(
         to parts: URLParts,
         among known: [IndexedCandidate]
-    ) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])? {
+    ) -> Explanation.Neighbour? {
         var best: (known: IndexedCandidate, differences: [Explanation.Difference], query: Explanation.Difference?)?
         for candidate in known {
             var differences = parts.differences(from: candidate.parts)
@@ -110,7 +123,12 @@ struct NearestIndex: Sendable {
             }
             best = (candidate, differences, query)
         }
-        return best.map { (order.candidates[$0.known.index], $0.differences + [$0.query].compactMap(\.self)) }
+        return best.map { best in
+            Explanation.Neighbour(
+                substitution: substitution(of: best.known),
+                differences: best.differences + [best.query].compactMap(\.self)
+            )
+        }
     }
 
     /// Returns the difference between a query and that of a candidate; nil if it may select another content.

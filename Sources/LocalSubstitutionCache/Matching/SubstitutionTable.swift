@@ -16,7 +16,7 @@ package final class SubstitutionTable: @unchecked Sendable {
     /// A URL and the file that answers it.
     ///
     /// A row is a class, so that a lookup retains one reference instead of every string of a substitution.
-    final class Row {
+    package final class Row {
         let representation: Representation
         /// The row's URL as Foundation spells it.
         private let spelling: String
@@ -43,7 +43,7 @@ package final class SubstitutionTable: @unchecked Sendable {
             (file, isNetworkFirst) = (substitution.file, !substitution.entry.conditions.isEmpty)
         }
 
-        var substitution: Substitution { representation.substitution }
+        package var substitution: Substitution { representation.substitution }
 
         /// Builds the response, unless it is already built.
         ///
@@ -62,8 +62,8 @@ package final class SubstitutionTable: @unchecked Sendable {
     }
 
     /// A row, and the way in which a request matches it.
-    struct Match {
-        let row: Row
+    package struct Match {
+        package let row: Row
         /// True if the request's URL is spelled as in the manifest.
         let isExact: Bool
         /// True if every response of the table has been built; then the responses no longer change.
@@ -98,11 +98,11 @@ package final class SubstitutionTable: @unchecked Sendable {
         }
     }
 
-    let substitutions: [Substitution]
-    private let expired: [Substitution]
+    package let substitutions: [Substitution]
+    package let expired: [Substitution]
     /// The name of the manifest in messages.
-    let manifestName: String
-    private let order: MatchOrder
+    package let manifestName: String
+    package let order: MatchOrder
     /// The rows; each has the same index as its candidate in `order`.
     private let rows: [Row]
     /// The rows, keyed by the URL as Foundation spells it.
@@ -110,10 +110,8 @@ package final class SubstitutionTable: @unchecked Sendable {
     /// A row is left out if a row of higher precedence matches this URL.
     private let spellings: [String: Row]
     private let hosts: HostFilter
-    private let nearestLock = NSLock()
-    /// The index of similar URLs; it is created by the first explanation that needs it.
-    private var nearestIndex: NearestIndex?
-    private lazy var expiredOrder = MatchOrder(expired)
+    /// An object that an extension of the library keeps with the table, such as an index.
+    private let companion = Locked<(any AnyObject & Sendable)?>(nil)
 
     /// Creates a row for every URL of the substitutions; the row's response is built later.
     ///
@@ -184,35 +182,16 @@ package final class SubstitutionTable: @unchecked Sendable {
         return Match(row: rows[index], isExact: false, isPrepared: isPrepared)
     }
 
-    /// Returns the substitution that would answer `identity` if its `until` had not passed.
-    func expiredSubstitution(for identity: URLIdentity) -> Substitution? {
-        nearestLock.lock()
-        defer { nearestLock.unlock() }
-        let order = expiredOrder
-        return order.first(matching: identity).map { expired[order.candidates[$0].substitution] }
-    }
-
-    /// Returns the entry whose URL is most similar to `identity`; nil if none is similar.
+    /// Returns the object of a type that is kept with the table, and creates it at the first call.
     ///
-    /// Cost: the first call indexes the table.
-    func nearest(to identity: URLIdentity) -> Explanation.Neighbour? {
-        nearestEntries().nearest(to: identity).map { candidate, differences in
-            Explanation.Neighbour(substitution: substitutions[candidate.substitution], differences: differences)
+    /// Two threads may both create one; both then get the same.
+    package func companion<Object: AnyObject & Sendable>(_ create: () -> Object) -> Object {
+        if let known = companion.value as? Object { return known }
+        let object = create()
+        return companion.withLock { companion in
+            if let known = companion as? Object { return known }
+            companion = object
+            return object
         }
-    }
-
-    /// Returns one file of the folder entry whose URL is a prefix of `identity`, and the rest of the path.
-    ///
-    /// See ``NearestIndex/folder(above:)``. Nil if there is no such entry. Cost: the first call indexes the table.
-    func folder(above identity: URLIdentity) -> (file: Substitution, missing: String)? {
-        nearestEntries().folder(above: identity).map { (substitutions[$0.substitution], $1) }
-    }
-
-    private func nearestEntries() -> NearestIndex {
-        nearestLock.lock()
-        defer { nearestLock.unlock() }
-        let index = nearestIndex ?? NearestIndex(order, substitutions)
-        nearestIndex = index
-        return index
     }
 }

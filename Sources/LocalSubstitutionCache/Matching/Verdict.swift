@@ -9,11 +9,11 @@ package import Foundation
 /// The decision about a request; the cache, `SubstitutionProtocol` and explanations all use it.
 ///
 /// The decision depends only on the request and the table, and not on the session.
-enum Verdict {
+package enum Verdict {
     /// The file answers, both from the cache and through `SubstitutionProtocol`.
     case answered(SubstitutionTable.Match)
     /// The file answers, but only through `SubstitutionProtocol`: no cache may return it.
-    case answeredByProtocol(SubstitutionTable.Match, because: Explanation.Bypass)
+    case answeredByProtocol(SubstitutionTable.Match, because: Bypass)
     /// `SubstitutionProtocol` queries the network first; the file answers if a condition of its entry holds.
     case afterNetwork(SubstitutionTable.Match)
     /// An entry matches the URL, but the request is left to the network.
@@ -21,8 +21,16 @@ enum Verdict {
     /// No entry matches the URL.
     case unnamed
 
+    /// The reason why a cache must not answer.
+    package enum Bypass {
+        /// The request's cache policy demands a load from the origin server.
+        case cachePolicy
+        /// The request has an `Authorization` field.
+        case authorization
+    }
+
     /// The reason why a request is left to the network although an entry matches its URL.
-    enum Refusal {
+    package enum Refusal {
         /// The method is neither GET nor HEAD.
         case method
         /// The request's cache policy switches the library off.
@@ -52,7 +60,7 @@ extension SubstitutionTable {
     ///   - request: The request.
     ///   - isPrepared: True if the caller knows that every response of the table is built.
     /// - Returns: The decision, with the row that matches.
-    func verdict(on request: URLRequest, isPrepared: Bool = false) -> Verdict {
+    package func verdict(on request: URLRequest, isPrepared: Bool = false) -> Verdict {
         // This check comes first, because most requests end here.
         guard let url = request.url, var match = match(url, isPrepared: isPrepared) else { return .unnamed }
         guard let method = request.fileMethod else { return .leftAlone(match, because: .method) }

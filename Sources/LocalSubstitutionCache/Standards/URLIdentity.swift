@@ -98,7 +98,7 @@ package struct URLIdentity: Hashable, Sendable {
     /// entry.
     package var decodedBase: String { Self.decoded(base) }
 
-    static func decoded(_ text: String) -> String {
+    package static func decoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
