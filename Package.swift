@@ -93,8 +93,8 @@ let package = Package(
         .testTarget(
             name: "LocalSubstitutionWebViewsTests",
             dependencies: [
-                "LocalSubstitutionWebViews", "SubstitutionRules", "LocalSubstitutionCache", "LoopbackServer",
-                "TestSupport",
+                "LocalSubstitutionWebViews", "LocalSubstitutionDevelopment", "SubstitutionRules",
+                "LocalSubstitutionCache", "LoopbackServer", "TestSupport",
             ],
             resources: [.copy("Fixtures")]
         ),

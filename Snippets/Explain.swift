@@ -3,6 +3,7 @@
 // snippet.hide
 import Foundation
 import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)

@@ -167,17 +167,6 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// The table that answers at the moment.
     package var currentTable: SubstitutionTable { table.value }
 
-    /// Explains whether a request would be substituted, why, and what would change that.
-    ///
-    /// The explanation depends on the request alone, and not on a session. The first call indexes the table; later
-    /// calls take a few lookups.
-    ///
-    /// - Parameter request: Any request; it is not loaded.
-    /// - Returns: The explanation, which prints as a sentence or two.
-    public func explain(_ request: URLRequest) -> Explanation {
-        Explanation(request, table.value)
-    }
-
     /// Decides what answers a request.
     func verdict(on request: URLRequest) -> Verdict { table.verdict(on: request) }
 

@@ -216,7 +216,7 @@ final class SchemeServerTests: SchemeSuite {
     func unmapped() async throws {
         let answer = try await answer(SchemeServer(cache()), request("substitution-https://www.example.com/site.css"))
         #expect(answer.status == 404 && answer["Content-Type"] == "text/plain; charset=utf-8")
-        #expect(answer.text.contains("no entry names it. The nearest is \"https://example.com/site.css\""))
+        #expect(answer.text.contains("because no entry names it; substitute explain names the nearest."))
         #expect(answer["Access-Control-Allow-Origin"] == nil)
         #expect(answer["Content-Length"] == "\(answer.body.count)")
         let networkFirst = try cache(#"{ "https://example.com/x": { "file": "site.css", "when": 404 } }"#)

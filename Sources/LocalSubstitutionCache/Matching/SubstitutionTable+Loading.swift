@@ -24,11 +24,6 @@ extension SubstitutionTable {
         try self.init(resolved, resolved.contents(reading))
     }
 
-    /// Explains what happens to `request`; see ``LocalSubstitutionCache/explain(_:)``.
-    package func explain(_ request: URLRequest, _ advice: (any ManifestAdvice)? = nil) -> Explanation {
-        Explanation(request, self, advice)
-    }
-
     /// Returns the response to a request that a file answers without the network; nil for all other requests.
     package func answer(to request: URLRequest) -> CachedURLResponse? {
         switch verdict(on: request) {

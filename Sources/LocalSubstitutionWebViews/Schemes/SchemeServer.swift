@@ -88,13 +88,30 @@ struct SchemeServer: @unchecked Sendable {
             observer.observe(.asked, of: asked, by: load)
             observer.observe(.ended(nil), of: asked, by: load)
         }
-        let reason = cache.explain(asked).description
+        let reason = reason(asked)
         if asked.fileMethod == nil, isMapped(original) {
             return refusal(405, reason, to: request, ["Allow": "GET, HEAD"])
         }
         guard let problem else { return refusal(404, reason, to: request) }
         let refused = "\(reason) It is not loaded from the network for this page, because \(problem)."
         return refusal(403, refused, to: request)
+    }
+
+    /// Returns the reason why no file answers a request, as a sentence.
+    private func reason(_ asked: URLRequest) -> String {
+        let url = visible(asked.url?.absoluteString ?? "")
+        switch cache.currentTable.verdict(on: asked) {
+        case .afterNetwork(let match):
+            let conditions = match.row.substitution.conditions.map(\.sentence).joined(separator: ", or ")
+            return "\(url) is loaded from the network; a file answers instead when \(conditions)."
+        case .leftAlone(_, because: .method):
+            let method = quoted(asked.httpMethod ?? "")
+            return "\(url) is not substituted, because its method is \(method); only GET and HEAD are substituted."
+        case .leftAlone(_, because: .optOut):
+            return "\(url) is not substituted, because its cache policy switches the library off."
+        case .answered, .answeredByProtocol, .unnamed:
+            return "\(url) is not substituted, because no entry names it; substitute explain names the nearest."
+        }
     }
 
     // MARK: - Files

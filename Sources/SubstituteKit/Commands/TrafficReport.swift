@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 
 // On Apple's systems, URL loading is part of Foundation.

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
 

@@ -8,7 +8,7 @@ package import LocalSubstitutionCache
 /// The rules have the format of declarativeNetRequest, which Chromium, Firefox and WebKit implement. A *candidate* is
 /// one URL of one substitution (``MatchOrder``). A candidate also says which part of the query its entry ignores.
 ///
-/// A rule redirects only URLs that ``LocalSubstitutionCache/explain(_:)`` reports as substituted, and only to the file
+/// A rule redirects only URLs that `explain(_:)` reports as substituted, and only to the file
 /// that `explain` names. No two rules match the same URL. So the order in which an engine tries them does not matter.
 /// (That order has changed between versions of WebKit.) If rules cannot express a URL of the manifest, the URL stays on
 /// the network, and ``omissions`` lists it.

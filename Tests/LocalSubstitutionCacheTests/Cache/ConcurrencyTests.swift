@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionDevelopment
 import TestSupport
 import Testing
 

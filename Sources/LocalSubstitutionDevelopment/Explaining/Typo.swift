@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// A single slip of the hand in a long word, which makes two names different although one was meant.
 ///
 /// Short words have no typos, and neither have numbers: `en` and `es`, `hero-800` and `hero-1600` are different names.

@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// An index for finding the entry whose URL is most similar to a URL that no entry matches.
 ///
 /// Some details of URLs are often confused: scheme, `www.`, port, case, percent-encoding, a trailing slash, and the
