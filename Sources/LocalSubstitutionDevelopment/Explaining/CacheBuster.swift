@@ -1,7 +1,9 @@
+import LocalSubstitutionCache
+
 /// Query parameters that a page adds to a URL against caches, or to track visitors.
 ///
 /// They do not select the content: the server sends the same bytes without them.
-package enum CacheBuster {
+enum CacheBuster {
     /// The names that mean nothing else, on any URL; a trailing `*` is a wildcard.
     private static let always: Set = [
         "_", "cb", "cachebust", "cachebuster", "nocache", "fbclid", "gclid", "dclid", "msclkid", "mc_cid", "mc_eid",
@@ -15,7 +17,7 @@ package enum CacheBuster {
     ///   - parameters: The parameters in which two queries differ.
     ///   - type: The media type, if the file's extension in the URL says so; otherwise nil.
     /// - Returns: The names, for a list of ignored parameters; `*` for versions without a name, such as `?1.2`.
-    package static func names(of parameters: some Collection<Substring>, in type: MediaType?) -> [String]? {
+    static func names(of parameters: some Collection<Substring>, in type: MediaType?) -> [String]? {
         let canonical = type?.canonical.essence ?? ""
         let isCode = ["text/css", "text/javascript"].contains(canonical) || canonical.hasPrefix("font/")
         let isStatic = isCode || ["image/", "audio/", "video/"].contains { canonical.hasPrefix($0) }
