@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SubstitutionChecking
@@ -40,4 +41,176 @@ struct SecretMaskTests {
         ]
     )
     func kept(url: String) { #expect(SecretMask.masked(url) == url) }
+
+    @Test(
+        "No spelling of a name and no encoding shows a secret",
+        arguments: [
+            "?TOKEN=hunter2", "?%74oken=hunter2", "?t%6Fken=hunter2", "?%2574oken=hunter2", "?%252574oken=hunter2",
+            "?%u0074oken=hunter2", "?tok%C2%ADen=hunter2", "?to-ken=hunter2", "?tok.en=hunter2", "?ſecret=hunter2",
+            "?ＴＯＫＥＮ=hunter2", "?%C5%BFecret=hunter2", "?user[password]=hunter2", "?user%5Bpw%5D=hunter2",
+            "?userPw=hunter2", "?a=1;token=hunter2", "?a=1&amp;token=hunter2", "?a=1%26token%3Dhunter2",
+            "?id=1,token=hunter2", "?a=%00token%3Dhunter2", "?a?token=hunter2", "?a&token&hunter2",
+            "?a=token%26hunter2", "?=hunter2", "?token=a,hunter2", "?token=a;hunter2", "?token=a?hunter2",
+            "?token=a/hunter2", "?token='hunter2'", "?token=%22a%22hunter2", "?token==hunter2",
+            "?a&#61;1&pw&#61;hunter2",
+            "?next=https%3A%2F%2Fh%2F%3Ftoken%3Dhunter2", "?next=https%253A%252F%252Fh%252F%253Ftoken%253Dhunter2",
+            "?next=https%3A%2F%2Fuser%3Ahunter2%40h%2F", "?next=%2Flogin%3Fpassword%3Dhunter2%26a%3Db",
+            "?data=%7B%22password%22%3A%22hunter2%22%7D", "?data={%22a%22:{%22pin%22:%22hunter2%22}}",
+            "?data=%7B%5C%22password%5C%22%3A%5C%22hunter2%5C%22%7D",
+            "?data=%7B%22\\u0070assword%22%3A%22hunter2%22%7D",
+            "?q=st=1700000000~acl=/*~hmac=hunter2", "?data=[%7B%22name%22:%22password%22,%22value%22:%22hunter2%22%7D]",
+            "?name=password&value=hunter2",
+            "?%22password%22:%22hunter2%22", "?q=password:hunter2", "?h=Bearer%20hunter2", "?h=Bearer+hunter2",
+            "?h=Basic%20aHVudGVyMg", "?h=Authorization:%20Basic%20hunter2",
+            "?h=Digest%20username=%22a%22,response=%22hunter2%22",
+            "#access_token=hunter2", "?a=b#token=hunter2", ";jsessionid=hunter2", ";jsessionid=hunter2/b?c=d",
+            ";%6Asessionid=hunter2", "/token=hunter2/b", "/b%3Ftoken%3Dhunter2/c", "/b;a=1;pw=hunter2",
+            "/b&token=hunter2",
+        ]
+    )
+    func spellings(tail: String) {
+        let other = tail.hasPrefix("?") ? "http://h:8080/?x=1&y=2&" + tail.dropFirst() : "//h/a/b.php" + tail
+        for url in ["https://h/a" + tail, other] {
+            let masked = SecretMask.masked(url)
+            #expect(!masked.contains("hunter2") && !masked.contains("aHVudGVyMg"), "\(url) → \(masked)")
+            let text = SecretMask.masked(text: "The nearest is \"\(url)\" (manifest.json:1), which differs.")
+            #expect(!text.contains("hunter2") && !text.contains("aHVudGVyMg"), "\(text)")
+            #expect(text.hasPrefix("The nearest is ") && text.hasSuffix("which differs."), "\(text)")
+        }
+    }
+
+    @Test(
+        "A parameter is masked for its name",
+        arguments: [
+            "pass", "passphrase", "passcode", "pw", "pwd", "passwd", "passwort", "passkey", "pswd", "kennwort", "mdp",
+            "mot_de_passe", "contraseña", "clave", "senha", "bearer", "private_key", "privateKey", "licensekey",
+            "api-key",
+            "x-api-key", "api_token", "appkey", "subscription-key", "Ocp-Apim-Subscription-Key", "x-functions-key",
+            "client_secret", "consumer_secret", "ticket", "login", "user", "email", "user_email", "cred", "creds",
+            "credentials", "session", "session-id", "sid", "connect.sid", "PHPSESSID", "ASPSESSIONIDABC", "JSESSIONID",
+            "auth", "oauth_verifier", "X-Auth", "authorization", "id_token", "refresh_token", "code", "code_verifier",
+            "state", "nonce", "sig", "sign", "signature", "X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-Token",
+            "X-Goog-Signature", "GoogleAccessId", "AWSAccessKeyId", "hdnea", "hdnts", "hdntl", "__token__", "hmac",
+            "SAMLResponse", "saml", "csrf", "_csrf", "XSRF-TOKEN", "__RequestVerificationToken", "otp", "totp", "pin",
+            "jwt", "wstoken", "mkt_tok", "sas_token", "AccountKey", "SharedAccessKey", "connectionString", "cvv",
+            "iban",
+        ]
+    )
+    func names(name: String) {
+        #expect(SecretMask.masked("https://h/a?\(name)=s3&b=c") == "https://h/a?\(name)=masked&b=c")
+    }
+
+    @Test(
+        "A value is masked for its form, whatever the name",
+        arguments: [
+            "eyJhbGciOiJIUzI1NiJ9.e30.x", "%65yJhbGciOiJIUzI1NiJ9.e30.x", "pk.eyJ1IjoiYSJ9.x", "AKIAIOSFODNN7EXAMPLE",
+            "ghp_abc1", "github_pat_11ABC", "glpat-abc", "xoxb-12-ab", "sk_live_abc", "rk_test_abc", "whsec_abc",
+            "AIzaSyA", "ya29.a0", "GOCSPX-ab", "sk-proj-abc", "sk-ant-api03-abc", "npm_abc", "SG.abc.def", "dop_v1_ab",
+            "shpat_ab", "pypi-AgE", "hf_abc", "hvs.CAES", "figd_abc", "glsa_abc", "PMAK-abc", "AGE-SECRET-KEY-1ABC",
+            "v2.local.abc", "-----BEGIN%20PRIVATE%20KEY-----%0AMIIE", "id:1|eyJhbGciOiJIUzI1NiJ9.e30.x",
+            "1700000000:5d41402abc4b2a76b9719d911017c592",
+            "12|5d41402abc4b2a76b9719d911017c592", "5d41402abc4b2a76b9719d911017c592S3CR3T",
+            "Ym9iOmh1bnRlcjI6c2VjcmV0", "123e4567-e89b-12d3-a456-426614174000",
+        ]
+    )
+    func forms(value: String) {
+        for name in ["q", "v", "u"] where name != "v" || !value.hasPrefix("12") {
+            #expect(SecretMask.masked("https://h/a?\(name)=\(value)&b=c") == "https://h/a?\(name)=masked&b=c")
+        }
+        #expect(SecretMask.masked("https://h/a?\(value)&b=c") == "https://h/a?masked&b=c")
+    }
+
+    @Test("The digest in a signed URL is its signature")
+    func signed() {
+        let digest = "5d41402abc4b2a76b9719d911017c592"
+        for name in ["hash", "h", "v"] {
+            #expect(
+                SecretMask.masked("https://h/a.mp4?expires=1&\(name)=\(digest)")
+                    == "https://h/a.mp4?expires=1&\(name)=masked"
+            )
+            #expect(
+                SecretMask.masked("https://h/a.mp4?a=1&\(name)=\(digest)") == "https://h/a.mp4?a=1&\(name)=\(digest)"
+            )
+        }
+    }
+
+    @Test(
+        "The URLs of ordinary files and pages stay readable",
+        arguments: [
+            "/app.8f3a9c1d2e4b5f60.js", "/static/js/2.9f86d081.chunk.js", "/css/site.css?v=8f3a", "/site.css?ver=6.4.2",
+            "/a.css?v=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU", "/font.woff?af7ae505a9eed503f8b8e6982036873e",
+            "/jquery-3.7.1.min.js?key=value", "/a.js?1700000000", "/a.js?t=1700000000000", "/a.png?w=640&h=480&dpr=2",
+            "/a/123e4567-e89b-12d3-a456-426614174000/photo.jpg", "/a/5d41402abc4b2a76b9719d911017c592",
+            "/css2?family=Material+Symbols+Outlined:opsz,wght,FILL,GRAD@20..48,100..700,0..1,-50..200",
+            "/css?family=Open+Sans+Condensed:300,700|Roboto+Slab&subset=latin,latin-ext",
+            "/_next/image?url=%2F_next%2Fstatic%2Fmedia%2Fhero.4fb1f2e3.png&w=640&q=75",
+            "/image?src=https%3A%2F%2Fcdn.example.com%2FImages%2F2024%2F05%2FPhoto1.jpg&fit=crop",
+            "/share?url=https%3A%2F%2Fexample.com%2FArticles%2F2024%2F05%2FSomeTitle",
+            "/list?sort=name&key=name&page=2&author=jane&lang=en-GB", "/search?q=the+secret+garden&page=3",
+            "/feed?after=2026-11-24T10:00:00.000Z", "/tiles/12/2200/1343.png?style=OutdoorMap",
+            "/keyboard.html?layout=de&monkey=ape&design=flat&signal=4", "/a?fields=id,name,author,keywords",
+            "/combo?yui/3.18.1/build/yui/yui-min.js&3.18.1/build/loader/loader-min.js", "/a?utm_source=mail&utm_id=12",
+            "/photo?imwidth=1200&crop=faces,edges", "/login", "/auth/token.css", "/session/42", "/a/key/value.json",
+        ]
+    )
+    func ordinary(path: String) {
+        let url = "https://cdn.example.com\(path)"
+        #expect(SecretMask.masked(url) == url)
+        #expect(SecretMask.masked(text: "\"\(url)\" (line 1)") == "\"\(url)\" (line 1)")
+    }
+
+    @Test(
+        "A secret in a text is masked, and its sentence stays",
+        arguments: [
+            ("Authorization: Basic aHVu\r\nX: y", "Authorization: masked\r\nX: y"),
+            ("Cookie: a=b; c=d", "Cookie: masked"), ("X-API-Key: k1", "X-API-Key: masked"),
+            ("{\"password\": \"a, b\", \"x\": 1}", "{\"password\": \"masked\", \"x\": 1}"),
+            ("{\"a\": 1, \"pin\": 1234}", "{\"a\": 1, \"pin\": masked"),
+            ("a=1&password=x;y&b=2", "a=1&password=masked&b=2"),
+            ("it sent Bearer abc123 to h", "it sent Bearer masked to h"), ("a ghp_abc b", "a masked b"),
+            ("-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----", "masked"),
+            (
+                "form-data; name=\"password\"\r\n\r\nhunter2\r\n--b", "form-data; name=\"password\"\r\n\r\nmasked\n--b"
+            ),
+            ("W/\"5d41402abc4b2a76b9719d911017c592\"", "W/\"5d41402abc4b2a76b9719d911017c592\""),
+            (
+                "The token has expired, so sign in: the password is wrong.",
+                "The token has expired, so sign in: the password is wrong."
+            ),
+            (
+                "Basic authentication is not supported (key: value)",
+                "Basic authentication is not supported (key: value)"
+            ),
+            (
+                "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36",
+                "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36"
+            ),
+        ]
+    )
+    func texts(text: String, expected: String) { #expect(SecretMask.masked(text: text) == expected) }
+
+    @Test("The depth of a URL takes no stack, and its length only linear time")
+    func depth() async throws {
+        try await onThread(stackSize: 512 << 10) {
+            for part in [
+                "?a=", "?next=%3Fa%3D", "&a=%2526b%253Dc", ";a,b=", "{\"a\":", "key=name&", "Bearer ", "token+",
+                "a;v=1f,",
+            ] {
+                let growth = Growth.whenEightfold(1000) { count in
+                    let url = "https://h/a?" + String(repeating: part, count: count) + "&token=hunter2"
+                    #expect(!SecretMask.masked(url).contains("hunter2"))
+                    #expect(!SecretMask.masked(text: url).contains("hunter2"))
+                }
+                #expect(growth < Growth.limit, "\(part)")
+            }
+        }
+    }
+
+    @Test("No generated URL shows a secret", arguments: 1...20)
+    func planted(seed: UInt64) {
+        for each in PlantedSecret.all(seed: seed) {
+            let masked = SecretMask.masked("https://\(each.userInfo.map { $0 + "@" } ?? "")h\(each.tail)")
+            #expect(!masked.contains(each.secret), "\(masked)")
+        }
+    }
 }

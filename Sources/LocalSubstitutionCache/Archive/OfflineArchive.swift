@@ -33,11 +33,12 @@ public import FoundationNetworking
 /// - responses with `Cache-Control: no-store` or a malformed `Cache-Control` field, and responses to requests with one
 ///   of these fields;
 /// - responses with a `Vary` other than `Accept-Encoding`;
-/// - responses to requests with `Authorization`, `Proxy-Authorization` or cookies, unless the host is one of
-///   `hostsWithCredentials`. Cookies for the URL in `HTTPCookieStorage.shared` also count. A token in another field,
-///   such as `X-API-Key`, is not recognised. The archive cannot see fields that a session adds by
-///   `httpAdditionalHeaders`. On Apple platforms, it cannot see the cookies of other storages. Such a field or cookie
-///   may identify a user of a host. In this case, leave the host out of `hosts`, or check the request in `including`;
+/// - responses to requests with `Authorization`, cookies or another secret, unless the host is one of
+///   `hostsWithCredentials`. A secret is recognised by the name of its header field or parameter, such as `X-API-Key`
+///   or `access_token`, or by its form. Cookies for the URL in `HTTPCookieStorage.shared` also count. The archive
+///   cannot see fields that a session adds by `httpAdditionalHeaders`. On Apple platforms, it cannot see the cookies of
+///   other storages. Such a field or cookie may identify a user of a host. In this case, leave the host out of `hosts`,
+///   or check the request in `including`;
 /// - `Set-Cookie` fields;
 /// - bodies that are delivered to a task's own delegate, or to the delegate of a session that is not registered with
 ///   `registerForSubstitutions()`;
@@ -78,7 +79,7 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// The reason why a response was not kept.
     public enum Refusal: String, CaseIterable, Hashable, Sendable {
-        /// The request had credentials or cookies, and its host is not one of `hostsWithCredentials`.
+        /// The request had credentials, cookies or another secret, and its host is not one of `hostsWithCredentials`.
         case credentials
         /// The request or the response has `Cache-Control: no-store`, or a malformed `Cache-Control` field.
         case noStore
@@ -128,8 +129,8 @@ public final class OfflineArchive: @unchecked Sendable {
     ///     used copies are removed.
     ///   - hosts: The hosts whose responses are kept; nil for all hosts. Each host is in upper or lower case, and has
     ///     no port.
-    ///   - hostsWithCredentials: The hosts whose responses are kept even if the request has `Authorization`,
-    ///     `Proxy-Authorization` or cookies.
+    ///   - hostsWithCredentials: The hosts whose responses are kept even if the request has credentials, cookies or
+    ///     another secret.
     ///   - isIncluded: A function that returns true if the response to a request may be kept. It is called for each
     ///     request that the other rules allow. It is called on any thread, and should be quick.
     /// - Throws: An error of Foundation if the directory cannot be created.
@@ -237,8 +238,14 @@ public final class OfflineArchive: @unchecked Sendable {
         let response = incoming.response
         let fields = (response.allHeaderFields as? [String: String] ?? [:])
             .filter { !["set-cookie", "set-cookie2"].contains($0.key.lowercased()) }
-        let responseURL = response.url?.absoluteString ?? identity.description
-        let head = ArchivedCopy.Head(url: identity.description, responseURL: responseURL, fields: fields, date: Date())
+        // A fragment may hold a token, and belongs to the request.
+        let responseURL = response.url?.absoluteString.prefix { $0 != "#" } ?? identity.description[...]
+        let head = ArchivedCopy.Head(
+            url: identity.description,
+            responseURL: String(responseURL),
+            fields: fields,
+            date: Date()
+        )
         let copy = ArchivedCopy(head: head, body: body)
         let file = folder.file(for: identity)
         lock.withLock {

@@ -23,8 +23,10 @@ package struct HAREntry: Encodable, Sendable {
             "last-modified", "server", "user-agent", "vary",
         ]
 
-        /// The field, with an empty value unless `kept` holds its name.
-        package var withoutSecret: Field { Self.kept.contains(name.lowercased()) ? self : Field(name: name, value: "") }
+        /// The field without secrets, and with an empty value unless `kept` holds its name.
+        package var withoutSecret: Field {
+            Field(name: name, value: Self.kept.contains(name.lowercased()) ? SecretMask.masked(text: value) : "")
+        }
     }
 
     package struct Request: Encodable, Sendable {
@@ -60,7 +62,8 @@ package struct HAREntry: Encodable, Sendable {
         ///   - base64: The body in base64; nil to leave it out.
         ///   - comment: The reason why the body is left out; nil for none.
         package init(size: Int, type: String?, base64: String? = nil, comment: String? = nil) {
-            (self.size, mimeType, text, self.comment) = (size, type ?? "x-unknown", base64, comment)
+            (self.size, text, self.comment) = (size, base64, comment)
+            mimeType = type.map(SecretMask.masked(text:)) ?? "x-unknown"
             encoding = base64 == nil ? nil : "base64"
         }
 
@@ -133,9 +136,6 @@ package struct HAREntry: Encodable, Sendable {
 
     /// The name of the program in the recordings of an app.
     package static let creator = "LocalSubstitutionDevelopment"
-
-    /// The placeholder that replaces a secret in a URL.
-    package static let mask = SecretMask.placeholder
 
     /// The entry as JSON.
     package var json: Data {

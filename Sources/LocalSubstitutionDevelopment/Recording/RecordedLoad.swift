@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -35,6 +36,8 @@ struct RecordedLoad {
     private var hasBody = false
     private(set) var ending: (date: Date, error: (any Error)?)?
     private var wasRedirected = false
+    /// True if the request before a redirect identified its user.
+    private var wasPersonal = false
 
     init(_ request: URLRequest, by asker: any AnyObject & Sendable, at date: Date) {
         (self.request, self.asker, began) = (request, asker, date)
@@ -97,6 +100,7 @@ struct RecordedLoad {
 
     private mutating func follow(_ response: HTTPURLResponse?, to next: URLRequest, at date: Date) -> Redirect {
         let redirect = Redirect(request: request, began: began, response: response, next: next)
+        wasPersonal = wasPersonal || request.isPersonal
         (request, began, head, wasRedirected) = (next, date, nil, true)
         (body, byteCount, hasBody) = (Data(), 0, false)
         return redirect
@@ -158,7 +162,7 @@ struct RecordedLoad {
 
     /// True if the response may be meant for a single user.
     var isPersonal: Bool {
-        if request.isPersonal { return true }
+        if wasPersonal || request.isPersonal || SecretMask.isPresent(in: request.url) { return true }
         if let url = request.url, request.httpShouldHandleCookies,
             HTTPCookieStorage.shared.cookies(for: url)?.isEmpty == false
         {

@@ -331,7 +331,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         // then not found.
         asked.url = URL(string: url)
         guard let explanation = cache?.explain(asked) else { return }
-        answer.reason = explanation.description
+        answer.reason = SecretMask.masked(text: explanation.description)
         (answer.file, answer.line) = (explanation.substitution?.file, explanation.substitution?.line)
     }
 

@@ -82,7 +82,7 @@ struct CaptureSelection {
         if let answerer = exchange.recorded?.answeredBy, answerer == .file || answerer == .archive {
             throw ToolError("the app answered it without the network")
         }
-        if exchange.recorded != nil, url.contains("=\(HARFile.mask)") {
+        if exchange.recorded != nil, SecretMask.isMasked(url) {
             throw ToolError("its URL holds a value that may be a secret and was not recorded")
         }
         if exchange.recorded?.isPersonal == true { throw ToolError("it may be for one person") }

@@ -47,9 +47,6 @@ struct HARFile {
         case unknown(encoding: String)
     }
 
-    /// The placeholder for a secret in the URLs of this library's recordings.
-    static let mask = HAREntry.mask
-
     /// The exchanges, in the order of the recording.
     let exchanges: [Exchange]
     /// True if an app recorded its own requests with this library.
@@ -197,7 +194,7 @@ extension HARFile.Exchange {
             cacheControl: sent["cache-control"],
             vary: sent["vary"],
             hasCookies: asked["cookie"] != nil || !(request["cookies"] as? [Any] ?? []).isEmpty,
-            isAuthorized: names.contains { SecretMask.isSecret(name: $0[...]) }
+            isAuthorized: names.contains { $0 != "cookie" && SecretWords.isCredential(field: $0) }
         )
         preferences = asked.filter {
             ["accept", "accept-language", "user-agent"].contains($0.key) && !$0.value.isEmpty

@@ -84,6 +84,9 @@ extension RecordedTraffic.Item {
     private static func refusal(_ exchange: HARFile.Exchange, _ answer: RecordedAnswer) -> String? {
         if answer.line != nil { return answer.reason ?? "its entry asks the network first" }
         if exchange.method != "GET" && exchange.method != "HEAD" { return "only GET and HEAD are answered with files" }
+        if SecretMask.isMasked(exchange.url) {
+            return "its URL holds a value that may be a secret and was not recorded"
+        }
         if answer.isPersonal == true || exchange.privacy.isAuthorized
             || exchange.privacy.hasCookies && exchange.privacy.isForbidden
         {
@@ -92,9 +95,6 @@ extension RecordedTraffic.Item {
         if exchange.status == 0 { return "it was redirected" }
         if exchange.status != 200 { return "its server answered \(exchange.status)" }
         if exchange.lifetime == 0 { return "its server wants a new request each time" }
-        if exchange.url.contains("=\(HARFile.mask)") {
-            return "its URL holds a value that may be a secret and was not recorded"
-        }
         return nil
     }
 }

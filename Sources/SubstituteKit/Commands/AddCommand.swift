@@ -202,7 +202,8 @@ private struct AddRun {
             let body = try? IncomingBody(resource),
             let reason = ContentRules.refusal(of: body.bytes, named: path, sent: resource.type)
         else { return nil }
-        return "it is redirected to \(visible(shortened(resource.source.absoluteString))), and \(reason)"
+        return
+            "it is redirected to \(visible(shortened(SecretMask.masked(resource.source.absoluteString, onlyIfCertain: true)))), and \(reason)"
     }
 
     /// Gives a redirected resource the key of its last URL if relative references in it resolve against that URL.
@@ -216,8 +217,8 @@ private struct AddRun {
         else { return true }
         resource.key = last
         lines.append(
-            "redirect \(visible(first.spelling)) → \(visible(last.spelling)), which the entry names, as relative "
-                + "references resolve against it; the network answers requests for \(visible(first.spelling))"
+            "redirect \(shown(first)) → \(shown(last)), which the entry names, as relative "
+                + "references resolve against it; the network answers requests for \(shown(first))"
         )
         return seen.insert(last.identityKey).inserted
     }
@@ -225,7 +226,7 @@ private struct AddRun {
     private mutating func report(_ key: URLPattern, _ outcome: Addition.Outcome) -> Bool {
         switch outcome {
         case .added(let file, let remarks):
-            lines.append("added    \(visible(key.spelling)) → \(visible(file))")
+            lines.append("added    \(shown(key)) → \(visible(file))")
             lines += remarks.map { "         \(visible($0))" }
         case .replaced(let file): lines.append("replaced \(visible(key.spelling)) → \(visible(file))")
         case .moved(let file, let old):
@@ -241,11 +242,14 @@ private struct AddRun {
             )
             return false
         case .refused(let reason):
-            problems.append("\(quoted(key.spelling)) was not loaded: \(visible(reason))")
+            problems.append("\"\(shown(key))\" was not loaded: \(visible(reason))")
             return false
         }
         return true
     }
+
+    /// Returns a URL without the secrets that the logs of a build machine should not have.
+    private func shown(_ key: URLPattern) -> String { visible(SecretMask.masked(key.spelling, onlyIfCertain: true)) }
 
     /// The maximum length of a chain in which each stylesheet imports the next one.
     private static let deepest = 20

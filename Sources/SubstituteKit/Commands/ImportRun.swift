@@ -182,6 +182,6 @@ private struct ImportReport {
         // A token would otherwise be in every log of a build machine.
         url.isEmpty
             ? "(no URL)"
-            : shortened(SecretMask.findings(in: url).personal.isEmpty ? url : SecretMask.masked(url), limit: 119)
+            : shortened(SecretMask.masked(url, onlyIfCertain: true), limit: 119)
     }
 }

@@ -38,17 +38,9 @@ enum UnlikelyURL {
         var subject: String { quoted(key) }
 
         /// The parameters of the query, with their values decoded.
-        var parameters: [(name: String, value: String)] { UnlikelyURL.parameters(query) }
+        var parameters: [(name: String, value: String)] { query.map { SignedQuery($0).parameters } ?? [] }
 
         func isOn(_ hosts: [String]) -> Bool { hosts.contains { host == $0 || host.hasSuffix("." + $0) } }
-    }
-
-    private static func parameters(_ query: String?) -> [(name: String, value: String)] {
-        (query ?? "").split(separator: "&").map { part in
-            let name = part.prefix { $0 != "=" }
-            let value = part.dropFirst(name.count + 1)
-            return (name.removingPercentEncoding ?? String(name), value.removingPercentEncoding ?? String(value))
-        }
     }
 
     private static let rules: [@Sendable (Parts) -> String?] = [
@@ -199,69 +191,12 @@ enum UnlikelyURL {
     // MARK: - Queries of a single visit
 
     /// Finds a signature that expires.
-    ///
-    /// References: Amazon S3 "Query string authentication", Google Cloud Storage "Signed URLs", Azure "SAS", CloudFront
-    /// "Signed URLs", Akamai "Token authentication".
     private static func signature(_ parts: Parts) -> String? {
         guard let query = parts.query, let compared = parts.entry.query.remainder(of: query) else { return nil }
-        let found = parameters(compared)
-        let signed = found.filter { name, value in isOfSignature(name, value, among: found) }
+        let signed = SignedQuery(compared).signed
         guard !signed.isEmpty else { return nil }
-        return sentence(
-            parts,
-            "is signed, and its signature expires, so the app asks with another one",
-            signed.map(\.name)
-        )
+        return sentence(parts, "is signed, and its signature expires, so the app asks with another one", signed)
     }
-
-    private static let expiries: Set = [
-        "expires", "expire", "exp", "expiry", "expiration", "expires_at", "x-expires", "e", "ex", "oe", "deadline",
-        "se",
-        "validuntil", "valid_until", "x-oss-expires", "x-cos-expires", "token_expires", "ttl", "until", "t",
-    ]
-    private static let proofs: Set = [
-        "signature", "sig", "sign", "s", "st", "token", "hmac", "hash", "md5", "x-signature", "oh", "hm", "is",
-        "policy",
-        "key-pair-id", "awsaccesskeyid", "googleaccessid", "ossaccesskeyid", "key", "auth", "auth_token", "secure",
-        "sparams", "lsig", "security-token", "response-signature",
-    ]
-    /// The parameters of Azure's shared access signatures.
-    private static let ofAzure: Set = [
-        "sig", "se", "st", "sp", "sv", "sr", "spr", "sip", "ss", "srt", "si", "sks", "ske", "skv", "skt", "skoid",
-        "sktid", "sdd",
-    ]
-
-    private static func isOfSignature(
-        _ name: String,
-        _ value: String,
-        among all: [(name: String, value: String)]
-    ) -> Bool {
-        let word = name.lowercased()
-        let names = Set(all.map { $0.name.lowercased() })
-        let isPrefixed = ["x-amz-", "x-goog-", "x-oss-", "x-cos-", "q-sign-", "q-ak"].contains(where: word.hasPrefix)
-        if isPrefixed {
-            return names.contains { $0.hasSuffix("signature") || $0.hasSuffix("expires") || $0.hasPrefix("q-") }
-        }
-        if ["hdnts", "hdnea", "hdntl", "__token__"].contains(word) {
-            return value.contains("exp") || value.contains("hmac")
-        }
-        if ["verify", "auth_key"].contains(word) { return value.prefixMatch(of: datedProof) != nil }
-        if names.isSuperset(of: ["sig", "se"]) { return ofAzure.contains(word) }
-        if names.isSuperset(of: ["policy", "signature"]) {
-            return ["policy", "signature", "key-pair-id", "expires"].contains(word)
-        }
-        guard !names.isDisjoint(with: proofs),
-            all.contains(where: { expiries.contains($0.name.lowercased()) && isTime($0.value) })
-        else { return false }
-        return proofs.contains(word) || expiries.contains(word) && isTime(value)
-    }
-
-    nonisolated(unsafe) private static let datedProof = /[0-9]{10}-/
-    /// Seconds or milliseconds since 1970, the same in hexadecimal digits, or a date.
-    nonisolated(unsafe) private static let time =
-        /1[0-9]{9}([0-9]{3})?|[5-9a-fA-F][0-9a-fA-F]{7}|20[0-9]{2}-?[01][0-9]-?[0-9]{2}.*/
-
-    private static func isTime(_ value: String) -> Bool { value.wholeMatch(of: time) != nil }
 
     /// Finds the parameters of one visit or one click, and tokens of a session.
     private static func visit(_ parts: Parts) -> String? {
@@ -275,8 +210,7 @@ enum UnlikelyURL {
                 + "\(quoted(key, limit: 1000))?"
         }
         guard let query = parts.query, let compared = parts.entry.query.remainder(of: query) else { return nil }
-        let found = parameters(compared)
-        let names = found.filter { name, value in
+        let names = SignedQuery(compared).parameters.filter { name, value in
             let name = name.lowercased()
             return visits.contains(name) || name.hasPrefix("utm_") || name.hasPrefix("pk_campaign")
                 || value.hasPrefix("eyJ") && value.count > 40
@@ -301,7 +235,7 @@ enum UnlikelyURL {
     private static func sentence(_ parts: Parts, _ cause: String, _ names: [String]) -> String {
         var patterns: [String] = []
         for name in names {
-            let prefix = ["X-Amz-", "X-Goog-", "x-oss-", "utm_"].first { name.lowercased().hasPrefix($0.lowercased()) }
+            let prefix = (SignedQuery.prefixes + ["utm_"]).first { name.lowercased().hasPrefix($0) }
             // Names are case-sensitive, so keep the case of the URL.
             let pattern = prefix.map { String(name.prefix($0.count)) + "*" } ?? name
             if !patterns.contains(pattern) { patterns.append(pattern) }

@@ -1,7 +1,8 @@
 import Foundation
+import LocalSubstitutionCache
 
 extension SecretMask {
-    /// The secrets in the query of a URL, by the names of their parameters.
+    /// The secrets in a URL, by the names of their parameters.
     package struct Findings {
         /// The parameters that identify a person: tokens, sessions and passwords.
         package fileprivate(set) var personal: [String] = []
@@ -11,47 +12,27 @@ extension SecretMask {
         package fileprivate(set) var expiry: String?
     }
 
-    /// Returns the secrets in the query of a URL.
+    /// Returns the secrets in a URL.
     package static func findings(in url: String) -> Findings {
-        let url = url.prefix { $0 != "#" }
-        guard let mark = url.firstIndex(of: "?") else { return Findings() }
+        let url = withoutFragment(url)
         var findings = Findings()
-        var times: [(name: String, isDate: Bool)] = []
-        for parameter in url[url.index(after: mark)...].split(whereSeparator: { "&;".contains($0) }) {
-            let sign = parameter.firstIndex(of: "=") ?? parameter.endIndex
-            let (name, value) = (String(parameter[..<sign]), parameter[sign...].dropFirst())
-            let plain = value.removingPercentEncoding ?? String(value)
-            let letters = name.lowercased().filter(\.isLetter)
-            if expiries.contains(letters) {
-                times.append((name, [10, 13].contains(plain.count) && plain.allSatisfy(\.isNumber)))
-            }
-            // Akamai puts the time and the signature into one value.
-            if plain.contains("exp="), plain.contains("hmac=") {
-                findings.expiry = name
-            } else if plain.hasPrefix("eyJ") || plain.lowercased().hasPrefix("bearer ")
-                || personalNames.contains(letters) && !value.isEmpty
-            {
-                findings.personal.append(name)
-            } else if masked("https://h/?\(parameter)") != "https://h/?\(parameter)" {
-                findings.others.append(name)
-            }
+        for place in SecretScanner.places(in: url, isURL: true) {
+            let name = place.name.lowercased().filter(\.isLetter)
+            let isShared = ["token", "sign", ""].contains(name) || shared.contains(where: name.contains)
+            let isPersonal = place.isToken || place.isCertain && !isShared
+            if isPersonal { findings.personal.append(place.name) } else { findings.others.append(place.name) }
         }
-        let isSigned = !findings.others.isEmpty || !findings.personal.isEmpty
-        findings.expiry = findings.expiry ?? times.first { isSigned || $0.isDate }?.name
+        let isSecret = !findings.others.isEmpty || !findings.personal.isEmpty
+        findings.expiry = url.firstIndex(of: "?").flatMap {
+            SignedQuery(url[$0...].dropFirst()).expiry(ifSecret: isSecret)
+        }
         return findings
     }
 
-    private static let personalNames: Set = [
-        "accesstoken", "idtoken", "refreshtoken", "authtoken", "oauthtoken", "usertoken", "sessiontoken", "sessionid",
-        "session", "jsessionid", "phpsessid", "jwt", "bearer", "authorization", "password", "passwd", "pwd",
-    ]
-
-    /// The names of the parameters with the time at which a signed URL expires.
+    /// The parts of the names of signatures and of keys, which a site may give to every visitor.
     ///
-    /// They are those of Amazon S3, CloudFront (whose `Policy` holds the time), Google Cloud Storage, Azure Storage
-    /// (`se`) and Alibaba OSS, and the usual words.
-    private static let expiries: Set = [
-        "xamzexpires", "xgoogexpires", "xossexpires", "expires", "expiry", "expiration", "exp", "expire", "expiresat",
-        "policy", "se",
+    /// Some storage services write a whole public URL with `token=`.
+    private static let shared = [
+        "sig", "hmac", "hdn", "key", "credential", "accessid", "xamz", "xgoog", "xoss", "xcos", "cookie",
     ]
 }

@@ -1,93 +1,56 @@
-import Foundation
+package import Foundation
 import LocalSubstitutionCache
 
-/// A mask for possible secrets in the URLs of a recording.
+/// A mask for possible secrets in the URLs and texts of a recording.
 ///
-/// The user info (user name and password) and the fragment are removed. OAuth returns tokens in fragments (RFC 6749
-/// §4.2.2), and no server receives a fragment. A value in the query is replaced if the name of its parameter suggests a
-/// secret, or if the value looks like one. A secret in the path stays.
+/// The user info (user name and password) and the fragment of a URL are removed. OAuth returns tokens in fragments (RFC
+/// 6749 §4.2.2), and no server receives a fragment. All that ``SecretScanner`` finds is replaced. A secret in the path
+/// stays if neither its name nor its form shows it.
 package enum SecretMask {
-    /// The placeholder that replaces a secret in a URL.
+    /// The placeholder that replaces a secret.
     package static let placeholder = "masked"
 
     /// Returns the URL without its secrets.
-    package static func masked(_ url: String) -> String {
-        let url = UserInformation.removed(from: String(url.prefix { $0 != "#" }))
-        guard let mark = url.firstIndex(of: "?") else { return url }
-        return url[...mark] + maskedQuery(url[url.index(after: mark)...])
-    }
-
-    private static func maskedQuery(_ query: Substring) -> String {
-        query.split(separator: "&", omittingEmptySubsequences: false).map { parameter in
-            guard let sign = parameter.firstIndex(of: "=") else {
-                return isSecret(value: parameter) ? placeholder : String(parameter)
-            }
-            let (name, value) = (parameter[..<sign], parameter[parameter.index(after: sign)...])
-            return isSecret(name, value) ? "\(name)=\(placeholder)" : String(parameter)
-        }
-        .joined(separator: "&")
-    }
-
-    private static func isSecret(_ name: Substring, _ value: Substring) -> Bool {
-        !value.isEmpty && (isSecret(name: name) || !isVersion(name: name) && isSecret(value: value))
-    }
-
-    /// Returns whether the name of a parameter or of a header field suggests a secret.
-    package static func isSecret(name: Substring) -> Bool {
-        let name = name.lowercased().filter { $0.isLetter }
-        return secretNames.contains(name) || partsOfSecretNames.contains { name.contains($0) }
-    }
-
-    private static let secretNames: Set = [
-        "key", "sig", "sid", "pin", "otp", "code", "state", "nonce", "email", "user",
-    ]
-
-    private static let partsOfSecretNames = [
-        "token", "secret", "passw", "pwd", "apikey", "accesskey", "signature", "credential", "session", "jwt", "auth",
-        "hmac",
-    ]
-
-    /// Returns true if a parameter selects a version of a file.
     ///
-    /// The value of such a parameter is a digest of the file, and not a secret.
-    private static func isVersion(name: Substring) -> Bool {
-        ["v", "ver", "version", "rev", "revision", "h", "hash", "build"].contains(name.lowercased())
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - isCertain: True to keep values that are only random, and those whose names have other meanings, too.
+    /// - Returns: The URL, without its fragment.
+    package static func masked(_ url: String, onlyIfCertain isCertain: Bool = false) -> String {
+        replaced(in: withoutFragment(url), isURL: true) { $0.isCertain || !isCertain }
     }
 
-    /// Returns true if a value looks like a token, or is a URL that contains a secret.
-    ///
-    /// A token is a long text in which digits, lower-case and upper-case letters alternate. They do so in digests,
-    /// UUIDs and base64, but not in words.
-    private static func isSecret(value: Substring) -> Bool {
-        let plain = value.removingPercentEncoding ?? String(value)
-        if plain.hasPrefix("eyJ") { return true }
-        if plain.contains("?") || plain.contains("#"), masked(plain) != plain { return true }
-        guard plain.utf8.count >= 16, plain.utf8.allSatisfy(isOfToken) else { return false }
-        let kinds = plain.unicodeScalars.compactMap(Kind.init)
-        return zip(kinds, kinds.dropFirst()).count { $0 != $1 } >= 4
+    /// Returns whether a URL has a secret that is masked; the fragment does not count.
+    package static func isPresent(in url: URL?) -> Bool {
+        url.map { masked($0.absoluteString) != withoutFragment($0.absoluteString) } ?? false
     }
 
-    private enum Kind {
-        case digit
-        case small
-        case large
+    /// Returns whether a URL of a recording lacks a secret, so that it is not the URL that was loaded.
+    package static func isMasked(_ url: String) -> Bool { url.contains(mark) }
 
-        init?(_ scalar: Unicode.Scalar) {
-            switch scalar {
-            case "0"..."9": self = .digit
-            case "a"..."z": self = .small
-            case "A"..."Z": self = .large
-            default: return nil
-            }
+    nonisolated(unsafe) private static let mark = /(?:[=?&;,]|%(?:25)*3[Dd])masked(?:[&;,\/?]|$)/
+
+    /// Returns a text, such as a sentence or a header field, without its secrets.
+    package static func masked(text: String) -> String {
+        replaced(in: text, isURL: false) { _ in true }
+    }
+
+    static func withoutFragment(_ url: String) -> String {
+        // A combining mark after "#" makes it another `Character`.
+        String(decoding: url.utf8.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
+    }
+
+    private static func replaced(in text: String, isURL: Bool, where isHidden: (SecretScanner.Place) -> Bool) -> String
+    {
+        let text = UserInformation.removed(from: text)
+        let places = SecretScanner.places(in: text, isURL: isURL).filter(isHidden)
+        guard !places.isEmpty else { return text }
+        let bytes = Array(text.utf8)
+        var (result, start): ([UInt8], Int) = ([], 0)
+        for place in places {
+            result += bytes[start..<place.range.lowerBound] + placeholder.utf8
+            start = place.range.upperBound
         }
-    }
-
-    private static func isOfToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: "-_+/=.~".utf8.contains(byte)
-        }
+        return String(decoding: result + bytes[start...], as: UTF8.self)
     }
 }

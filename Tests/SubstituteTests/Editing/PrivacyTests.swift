@@ -92,6 +92,29 @@ struct PrivacyTests {
         #expect(added.status == 0 && added.output.contains("may be for one person: look at it"), "\(added)")
     }
 
+    @Test("import prints no secret, and takes nothing that a secret identifies as one person's", arguments: [1, 2])
+    func planted(seed: UInt64) async throws {
+        let site = try SiteFolder()
+        let planted = PlantedSecret.all(seed: seed)
+        let entries = planted.map { each in
+            let user = each.userInfo.map { $0 + "@" } ?? ""
+            let url = "https://\(user)h/\(each.tail)".replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            return HAREntry(url: url, text: "a { }", asked: each.fields.map { .init($0.key, "") })
+        }
+        for options in [["--dry-run"], []] {
+            let result = try await site.take(Data(HAR.text(entries).utf8), options)
+            // A file is named after the path of its URL.
+            for each in planted where !each.tail.hasPrefix("/") {
+                #expect(!each.isShown(in: Data((result.output + result.errors).utf8)), "\(each)")
+            }
+        }
+        let record = site.bytes(".substitute.json") ?? Data()
+        let names = ["password", "access_token", "jsessionid", "client_secret", "id_token", "Bearer", "eyJ", "pw"]
+        for each in planted where names.contains(where: each.tail.prefix { $0 != "#" }.contains) {
+            #expect(!each.isShown(in: record) && !site.manifest.contains(each.secret), "\(each)")
+        }
+    }
+
     @Test("A token in a URL is not printed by import")
     func token() async throws {
         let site = try SiteFolder()

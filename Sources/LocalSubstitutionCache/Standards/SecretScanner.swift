@@ -1,0 +1,419 @@
+/// A search for secrets in any text, such as a URL, a header field or a body.
+///
+/// The module has one answer to the question whether a text holds a secret: recordings, archives and the designers'
+/// tool all ask here. A value is a secret if its name suggests one (`token=…`, `"password": "…"`), if it has the form
+/// of a service's keys (`eyJ…`, `ghp_…`), or if it is random and belongs to a query. User names and passwords before
+/// the host of a URL are found by ``UserInformation``.
+///
+/// The text is decoded as often as it is encoded, at most three times, and then read once, without recursion. So the
+/// cost is linear in the length of the text.
+package struct SecretScanner {
+    /// A secret in a text.
+    package struct Place {
+        /// The name of the parameter, field or member; empty if there is none.
+        package let name: String
+        /// The bytes of the text that hold the secret.
+        package let range: Range<Int>
+        /// False if the value is only random, or if its name has other meanings, too.
+        package let isCertain: Bool
+        /// True for a token that stands for a person: one in JSON and base64 (as a JWT), or after the name of a scheme.
+        package let isToken: Bool
+    }
+
+    /// A decoded byte of the text.
+    private struct Letter {
+        let byte: UInt8
+        /// The offsets in the text at which the encoded byte begins and ends.
+        let start: Int
+        let end: Int
+        /// False if the byte is encoded in the text.
+        let isRaw: Bool
+
+        func isOne(of bytes: StaticString) -> Bool { bytes.withUTF8Buffer { $0.contains(byte) } }
+
+        var isSpace: Bool { byte <= 0x20 || byte == 0x7F }
+
+        var isAlphanumeric: Bool { kind != nil }
+
+        /// True for a letter, a digit, and the punctuation that names and keys contain.
+        var isOfWord: Bool { isAlphanumeric || byte >= 0x80 || isOne(of: "_-.[]$@%") }
+
+        /// True for a byte between the pieces of a query, encoded or not.
+        var endsPiece: Bool { isSpace || isOne(of: "&;,?#|~*!()<>{}\"'^`\\") }
+
+        var kind: Kind? {
+            byte.isASCIIDigit ? .digit : !byte.isASCIILetter ? nil : byte == byte.asciiLowercased ? .small : .large
+        }
+    }
+
+    private enum Kind { case digit, small, large }
+
+    /// The parts of a URL, and the text around URLs.
+    private enum Zone { case text, path, query }
+
+    private var letters: [Letter]
+    private let isURL: Bool
+    /// True if the text holds a time of expiry, as signed URLs do.
+    private var isSigned = false
+    private var found: [Place] = []
+    private var zone: Zone
+    /// The index at which the current parameter, segment of a path, or word of a text begins.
+    private var parameter = 0
+    /// The index after the first raw "=" of the parameter; the parameter's beginning if there is none.
+    private var value = 0
+    /// True if the last path before a query ends in the name of a file.
+    private var isAsset = false
+    /// True after `name=password`, whose `value=` is a secret, and so is the part of a form after an empty line.
+    private var namesSecret = false
+
+    /// Returns the secrets in a text, in order, without overlaps.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - isURL: True if the whole text is one URL, in which white space and quotation marks end nothing.
+    /// - Returns: The secrets.
+    package static func places(in text: String, isURL: Bool = false) -> [Place] {
+        var scanner = SecretScanner(text, isURL)
+        scanner.scan()
+        return scanner.found
+    }
+
+    /// Returns whether a URL, a header field or a body holds a secret that is certain.
+    static func isCertain(in text: String, isURL: Bool = false) -> Bool {
+        UserInformation.isPresent(in: text) || places(in: text, isURL: isURL).contains(where: \.isCertain)
+    }
+
+    private init(_ text: String, _ isURL: Bool) {
+        (self.isURL, zone) = (isURL, isURL ? .path : .text)
+        letters = text.utf8.enumerated().map { Letter(byte: $1, start: $0, end: $0 + 1, isRaw: true) }
+        for _ in 0..<3 where !decode() { break }
+        let plain = String(decoding: letters.map(\.byte), as: UTF8.self).lowercased()
+        isSigned = plain.contains("expir") || plain.contains("exp=")
+    }
+
+    // MARK: - Decoding
+
+    /// Decodes the text once; returns false if nothing is encoded.
+    private mutating func decode() -> Bool {
+        guard letters.contains(where: { $0.isOne(of: "%\\&") }) else { return false }
+        var (decoded, index): ([Letter], Int) = ([], 0)
+        decoded.reserveCapacity(letters.count)
+        while index < letters.count {
+            let letter = letters[index]
+            let escape = escape(at: index)
+            let last = index + max(1, escape?.length ?? 1) - 1
+            decoded.append(
+                Letter(
+                    byte: escape?.byte ?? letter.byte,
+                    start: letter.start,
+                    end: letters[last].end,
+                    isRaw: letter.isRaw && escape == nil
+                )
+            )
+            index = last + 1
+        }
+        defer { letters = decoded }
+        return decoded.count < letters.count
+    }
+
+    /// Reads `%74`, `%u0074`, the escapes of JSON, and the character references of HTML.
+    private func escape(at index: Int) -> (byte: UInt8, length: Int)? {
+        func byte(_ offset: Int) -> UInt8 { index + offset < letters.count ? letters[index + offset].byte : 0 }
+        func hexadecimal(_ offset: Int) -> UInt8? {
+            byte(offset).isHexDigit && byte(offset + 1).isHexDigit
+                ? byte(offset).hexValue << 4 | byte(offset + 1).hexValue : nil
+        }
+        switch byte(0) {
+        case UInt8(ascii: "%"), UInt8(ascii: "\\"):
+            if byte(1) | 0x20 == UInt8(ascii: "u"), byte(2) == UInt8(ascii: "0"), byte(3) == UInt8(ascii: "0") {
+                return hexadecimal(4).map { ($0, 6) }
+            }
+            if byte(0) == UInt8(ascii: "%") { return hexadecimal(1).map { ($0, 3) } }
+            if byte(1) == UInt8(ascii: "x") { return hexadecimal(2).map { ($0, 4) } }
+            if "nrt".utf8.contains(byte(1)) { return (UInt8(ascii: "\n"), 2) }
+            return "\"/\\'".utf8.contains(byte(1)) ? (byte(1), 2) : nil
+        case UInt8(ascii: "&"):
+            let name = String(decoding: (1...7).map(byte).prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+            guard byte(name.utf8.count + 1) == UInt8(ascii: ";") else { return nil }
+            let number = name.dropFirst()
+            let known = ["quot": UInt8(ascii: "\""), "apos": UInt8(ascii: "'")][name]
+            let code = number.first == "x" ? UInt8(number.dropFirst(), radix: 16) : UInt8(number)
+            return (known ?? (name.first == "#" ? code : nil)).map { ($0, name.utf8.count + 2) }
+        default: return nil
+        }
+    }
+
+    // MARK: - Reading
+
+    private mutating func scan() {
+        var index = 0
+        while index < letters.count {
+            if letters[index].isRaw { enter(index) }
+            if zone == .query, isStartOfPiece(index), let end = readPiece(index) {
+                index = end
+            } else {
+                index = letters[index].isOfWord ? readWord(index) : index + 1
+            }
+        }
+    }
+
+    /// Finds out where in a URL an index is, by its raw letter.
+    private mutating func enter(_ index: Int) {
+        let letter = letters[index]
+        if !isURL, letter.isSpace || letter.isOne(of: "\"<>") {
+            begin(.text, after: index)
+        } else if letter.isOne(of: "?") {
+            if zone != .query { isAsset = isFileName(parameter..<index) }
+            begin(.query, after: index)
+        } else if letter.isOne(of: "&") || letter.isOne(of: "/;") && zone == .path {
+            begin(zone, after: index)
+        } else if letter.isOne(of: "/"), zone == .text, index == parameter || letters[index - 1].isOne(of: ":/") {
+            begin(.path, after: index)
+        } else if letter.isOne(of: "="), value == parameter {
+            value = index + 1
+        }
+    }
+
+    private mutating func begin(_ zone: Zone, after index: Int) {
+        (self.zone, parameter, value) = (zone, index + 1, index + 1)
+    }
+
+    /// Reads a piece of a query, with its name if it has one; returns the end of the secret if it is random.
+    private mutating func readPiece(_ start: Int) -> Int? {
+        let end = letters[start...].firstIndex(where: \.endsPiece) ?? letters.count
+        let sign = letters[start..<end].firstIndex { $0.isOne(of: "=") }
+        if start == parameter, sign == start, start + 1 < end { return add("", start + 1, to: endOfValue(start + 1)) }
+        // A secret may also be the name of a parameter without a value.
+        let isBare = sign.map { $0 + 1 == end } ?? true
+        let content = isBare ? start..<(sign ?? end) : (sign ?? start) + 1..<end
+        let name = isBare ? "" : text(start..<content.lowerBound - 1)
+        if let sign, letters[sign].isRaw, value == parameter { value = sign + 1 }
+        guard isRandom(content), !isVersion(name, content) else { return nil }
+        // A word of the piece may tell more, such as a name or the beginning of a key.
+        let count = found.count
+        var index = start
+        while index < end, found.count == count { index = letters[index].isOfWord ? readWord(index) : index + 1 }
+        return found.count > count ? index : add(name, min(value, content.lowerBound), to: endOfValue(end))
+    }
+
+    private func isStartOfPiece(_ index: Int) -> Bool {
+        !letters[index].endsPiece && (index == parameter || letters[index - 1].endsPiece)
+    }
+
+    /// Reads a word, which may be a name, a key or a scheme; returns the index after it and its secret.
+    private mutating func readWord(_ start: Int) -> Int {
+        let end = letters[start...].firstIndex { !$0.isOfWord } ?? letters.count
+        if let key = markedKey(start..<end) {
+            // A key in PEM has several lines.
+            let isLong = letters[key].byte == UInt8(ascii: "-") && !isURL
+            let last = isLong ? letters.count : endOfValue(end)
+            return add(parameterName, whole(key), to: last, isCertain: true, isToken: letters[key].isOne(of: "e"))
+        }
+        let name = text(start..<end)
+        let suggestion = SecretWords.suggestion(of: name)
+        if let sign = assignment(after: end) {
+            let isNamed = namesSecret && ["value", "val", "content", "contents"].contains(name.lowercased())
+            if isNamed || isSecret(suggestion, sign) {
+                let first = letters[sign.index].isRaw ? sign.value : whole(sign.value)
+                let last = endOfValue(sign.value, in: sign.quote, isLine: sign.isLine)
+                namesSecret = false
+                return last == sign.value
+                    ? end : add(name, first, to: last, isCertain: suggestion == .certain || isNamed)
+            }
+            if ["name", "key", "field", "param", "header", "id"].contains(name.lowercased()) {
+                let word = letters[sign.value...].prefix { $0.isOfWord }
+                namesSecret = SecretWords.suggestion(of: text(word.indices)) == .certain
+            }
+            return end
+        }
+        if namesSecret, let part = partOfForm(after: end) {
+            namesSecret = false
+            return add(name, part.lowerBound, to: part.upperBound, isCertain: true)
+        }
+        if SecretWords.schemes.contains(name.lowercased()), let (next, isLine) = secretAfterScheme(start..<end) {
+            let last = endOfValue(next, isLine: isLine)
+            return add(zone == .query ? parameterName : name, whole(next), to: last, isCertain: true, isToken: true)
+        }
+        if suggestion == .certain, let next = secretAfterBareName(start, end) {
+            return add(name, next, to: endOfValue(next), isCertain: true)
+        }
+        return end
+    }
+
+    private mutating func add(_ name: String, _ start: Int, to end: Int, isCertain: Bool = false, isToken: Bool = false)
+        -> Int
+    {
+        // The whole value may begin before the end of the secret that was found last.
+        let first = max(letters[start].start, found.last?.range.upperBound ?? 0)
+        if first < letters[end - 1].end {
+            let range = first..<letters[end - 1].end
+            found.append(Place(name: name, range: range, isCertain: isCertain, isToken: isToken))
+        }
+        return end
+    }
+
+    /// Returns the beginning of the text that is masked for a secret at an index: in a query, the whole value.
+    private func whole(_ index: Int) -> Int {
+        zone == .query || !letters[index].isRaw ? min(value, index) : index
+    }
+
+    /// The name of the current parameter.
+    private var parameterName: String { value > parameter ? text(parameter..<value - 1) : "" }
+
+    private func isSecret(_ suggestion: SecretWords.Suggestion?, _ sign: Assignment) -> Bool {
+        switch suggestion {
+        case .certain: true
+        // A colon also separates a word of a text, or of a search, from what follows.
+        case .likely: sign.isEqual || sign.isOfJSON
+        case .key: (sign.isEqual || sign.isOfJSON) && !isOrdinary(sign.value)
+        case nil: false
+        }
+    }
+
+    /// The sign between a name and its value, `=` or `:`, with the quotation marks beside it.
+    private struct Assignment {
+        let index: Int
+        let isEqual: Bool
+        /// True if a quotation mark precedes a colon, as in JSON.
+        let isOfJSON: Bool
+        /// The index of the value.
+        var value: Int
+        /// The quotation mark that ends the value; nil if there is none.
+        var quote: UInt8?
+        /// True if white space follows a colon, as in a header field.
+        var isLine = false
+    }
+
+    private func assignment(after end: Int) -> Assignment? {
+        guard let index = letters[end...].firstIndex(where: { !$0.isOne(of: "\"' )}") }), letters[index].isOne(of: "=:")
+        else { return nil }
+        let isEqual = letters[index].isOne(of: "=")
+        var sign = Assignment(index: index, isEqual: isEqual, isOfJSON: index > end && !isEqual, value: index + 1)
+        while sign.value < letters.count, letters[sign.value].isOne(of: " \t=>[") { sign.value += 1 }
+        guard sign.value < letters.count else { return nil }
+        let next = letters[sign.value]
+        // The members of an object are read one by one.
+        if next.isOne(of: "{"), !isEqual { return nil }
+        if next.isOne(of: "\"'") {
+            // An encoded value ends with its parameter.
+            sign.quote = next.isRaw && zone != .query ? next.byte : nil
+            sign.value += 1
+            guard sign.value < letters.count, letters[sign.value].byte != next.byte else { return nil }
+        } else {
+            sign.isLine = zone == .text && !isEqual && !sign.isOfJSON && sign.value > index + 1
+        }
+        return sign
+    }
+
+    /// Returns the index at which the secret ends that begins at another index, or lies before it.
+    private func endOfValue(_ start: Int, in quote: UInt8? = nil, isLine: Bool = false) -> Int {
+        letters[start...].firstIndex { letter in
+            guard letter.isRaw else { return false }
+            if let quote { return letter.byte == quote }
+            if zone == .text, isLine { return letter.isOne(of: "\r\n") }
+            return letter.isOne(of: "&") || zone == .path && letter.isOne(of: "/;?#")
+                || !isURL && (letter.isSpace || letter.isOne(of: "\"<>"))
+        } ?? letters.count
+    }
+
+    /// Returns the index of the secret after the scheme of an `Authorization` field, and whether it is a whole line.
+    private func secretAfterScheme(_ scheme: Range<Int>) -> (index: Int, isLine: Bool)? {
+        let end = scheme.upperBound
+        guard let next = letters[end...].firstIndex(where: { !$0.isSpace && !$0.isOne(of: "+") }), next > end,
+            letters[next].isOfWord
+        else { return nil }
+        let word = letters[next...].prefix { $0.isOfWord }
+        let isNamed = word.endIndex < letters.count && letters[word.endIndex].isOne(of: "=")
+        // In a sentence or a search, most words after "token" are no secrets.
+        let mayBeWord = zone == .text || text(scheme).lowercased() != "bearer"
+        let isOfSentence =
+            mayBeWord && !isNamed && word.count < 20 && !word.contains { $0.kind == .digit }
+            && !zip(word, word.dropFirst()).contains { $0.kind == .small && $1.kind == .large }
+        return isOfSentence ? nil : (next, isNamed)
+    }
+
+    /// Returns the index of the secret in `token&secret`, or in `/token/secret` if it is random; nil if there is none.
+    private func secretAfterBareName(_ start: Int, _ end: Int) -> Int? {
+        let next = end + 1
+        guard next < letters.count, letters[next].isOfWord,
+            zone == .query ? letters[end].isOne(of: "&") : zone == .path && letters[end].isOne(of: "/")
+        else { return nil }
+        let last = letters[next...].firstIndex { $0.endsPiece || $0.isOne(of: "/=") } ?? letters.count
+        if zone == .path { return isRandom(next..<last) ? next : nil }
+        let isNamed = last < letters.count && letters[last].isOne(of: "=")
+        return isNamed || letters[end].isRaw && !isStartOfPiece(start) ? nil : next
+    }
+
+    /// Returns the content of a form's part (RFC 7578), if its header ends here.
+    private func partOfForm(after end: Int) -> Range<Int>? {
+        let space = letters[end...].prefix { $0.isSpace || $0.isOne(of: "\"") }
+        guard space.count(where: { $0.isOne(of: "\n") }) > 1, space.endIndex < letters.count else { return nil }
+        let last = letters[space.endIndex...].indices.first {
+            letters[$0].isOne(of: "\n") && letters[$0...].dropFirst().prefix(2).allSatisfy { $0.isOne(of: "-") }
+        }
+        return space.endIndex..<(last ?? letters.count)
+    }
+
+    // MARK: - Judging
+
+    private func text(_ range: Range<Int>) -> String {
+        String(decoding: letters[range].suffix(200).map(\.byte), as: UTF8.self)
+    }
+
+    /// Returns the index in a word at which a key of a known form begins; nil if there is none.
+    private func markedKey(_ word: Range<Int>) -> Int? {
+        word.first { index in
+            guard index == word.lowerBound || !letters[index - 1].isAlphanumeric else { return false }
+            let rest = letters[index..<word.upperBound].lazy.map(\.byte)
+            // "ASIA" is also a word.
+            return SecretWords.marks.contains(atStartOf: rest) || rest.count == 20 && rest.starts(with: "ASIA".utf8)
+        }
+    }
+
+    /// True if the value at an index is a word, or the name of a file.
+    private func isOrdinary(_ start: Int) -> Bool {
+        let value = letters[start...].prefix(100).prefix { !$0.endsPiece }
+        return value.count < 20
+            && value.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0.byte || $0.isOne(of: "-_") }
+            || isFileName(value.indices)
+    }
+
+    private func isFileName(_ range: Range<Int>) -> Bool { MediaType(fileName: text(range)) != nil }
+
+    /// True if a parameter selects a version of a file.
+    ///
+    /// The value of such a parameter is a digest of the file, and not a secret. In a signed URL, it is the signature.
+    private func isVersion(_ name: String, _ content: Range<Int>) -> Bool {
+        guard name.isEmpty ? isAsset : Self.versions.contains(name.lowercased()), !isSigned else { return false }
+        let value = letters[content].prefix { !$0.isOne(of: "=") }
+        // In base64, digests of 128 to 512 bits have these lengths.
+        return value.allSatisfy { $0.byte.isHexDigit || $0.isOne(of: ".-_") }
+            || !name.isEmpty && [22, 27, 43, 64, 86].contains(value.count)
+                && !value.contains { $0.endsPiece || $0.isOne(of: ":") }
+    }
+
+    private static let versions: Set = [
+        "v", "ver", "version", "rev", "revision", "h", "hash", "build", "cb", "sha", "commit",
+    ]
+
+    /// True for a long text in which digits, small and capital letters alternate.
+    ///
+    /// They do so in digests, UUIDs and base64, but not in words that begin with capital letters. A path is no secret.
+    private func isRandom(_ range: Range<Int>) -> Bool {
+        let value = letters[range]
+        let slashes = value.indices.filter { letters[$0].isOne(of: "/") }
+        let isPath = slashes.count > 1 && (slashes[0] == range.lowerBound || slashes[0] + 1 == slashes[1])
+        guard range.count >= 16, !isPath, !isFileName(range) else { return false }
+        return value.split { !$0.isAlphanumeric && !$0.isOne(of: "-_+/=.") }.contains { run in
+            guard run.count >= 16 else { return false }
+            let kinds = run.indices.compactMap { index -> Kind? in
+                let isFirst = index == run.startIndex || !letters[index - 1].isAlphanumeric
+                let kind = letters[index].kind
+                return isFirst && kind == .large && index + 1 < run.endIndex && letters[index + 1].kind == .small
+                    ? .small : kind
+            }
+            let changes = zip(kinds, kinds.dropFirst()).count { $0 != $1 }
+            return changes >= 4 && changes * 5 >= kinds.count
+        }
+    }
+}

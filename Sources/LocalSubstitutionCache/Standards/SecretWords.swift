@@ -1,0 +1,117 @@
+import Foundation
+
+/// The words by which names and values show secrets, for ``SecretScanner``.
+package enum SecretWords {
+    /// The kinds of names that suggest a secret.
+    package enum Suggestion {
+        /// The value is a secret.
+        case certain
+        /// The value may be a secret, or personal, if it belongs to a parameter or to a member of a JSON object.
+        case likely
+        /// The value is a secret unless it is a word, as in `key=value`.
+        case key
+    }
+
+    /// Returns what the name of a parameter or of a header field suggests; nil if it suggests no secret.
+    package static func suggestion(of name: String) -> Suggestion? {
+        let words = words(of: name)
+        let whole = Array(words.joined().utf8)
+        let isPart = whole.indices.contains { parts.contains(atStartOf: whole[$0...]) }
+        if isPart || words.contains(where: certain.contains) || certain.contains(words.joined()) { return .certain }
+        if whole.suffix(4).elementsEqual("keys".utf8) || whole.suffix(3).elementsEqual("key".utf8) { return .key }
+        let isPersonal = words.count > 1 && words.last.map(personal.contains) == true
+        return isPersonal || likely.contains(words.joined()) ? .likely : nil
+    }
+
+    /// Returns whether a header field with this name holds a credential.
+    package static func isCredential(field name: String) -> Bool {
+        switch suggestion(of: name) {
+        case .certain: true
+        // All other fields with a key identify an app or a user to the server.
+        case .key: !["idempotency-key", "sec-websocket-key", "surrogate-key"].contains(name.lowercased())
+        case .likely, nil: false
+        }
+    }
+
+    /// Returns the words of a name, without digits and punctuation, in lower case.
+    ///
+    /// A word begins after anything that is no letter, and at a capital letter after a small one.
+    private static func words(of name: String) -> [String] {
+        // `ＴＯＫＥＮ` and `ſecret` are read as ASCII letters by many servers.
+        let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
+        let name =
+            isASCII
+            ? name
+            : name.precomposedStringWithCompatibilityMapping.folding(
+                options: .diacriticInsensitive,
+                locale: nil
+            )
+        var (words, word, wasSmall): ([String], [UInt8], Bool) = ([], [], false)
+        for byte in Array(name.utf8) + [0] {
+            let isSmall = UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+            if !byte.isASCIILetter || wasSmall && !isSmall, !word.isEmpty {
+                words.append(String(decoding: word, as: UTF8.self))
+                word = []
+            }
+            if byte.isASCIILetter { word.append(byte | 0x20) }
+            wasSmall = isSmall
+        }
+        return words
+    }
+
+    /// The parts of names that make a name one of a secret.
+    private static let parts = Beginnings([
+        "token", "secret", "passw", "passphrase", "passcode", "passkey", "pwd", "apikey", "accesskey", "privatekey",
+        "secretkey", "accountkey", "signingkey", "sharedkey", "licensekey", "licencekey", "subscriptionkey",
+        "encryptionkey", "masterkey", "hmac", "signature", "credential", "session", "sessid", "jwt", "bearer",
+        "cookie", "csrf", "xsrf", "assertion", "ticket", "mnemonic", "codeverifier", "connectionstring", "kennwort",
+        "motdepasse", "contrasen", "wachtwoord", "oauth", "authoriz", "authoris", "authent", "authkey", "authcode",
+        "authdata", "authinfo", "userauth", "basicauth", "xauth", "httpauth",
+    ])
+    private static let certain: Set = [
+        "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "sig", "sign", "sid", "tok",
+        "tkn", "cred", "creds",
+        "hdnea", "hdnts", "hdntl", "saml", "samlresponse", "dpop", "mdp", "clave", "senha", "haslo", "cvv", "cvc",
+        "ssn", "iban", "pat", "skey", "accessid", "googleaccessid", "awsaccesskeyid",
+    ]
+    private static let likely: Set = [
+        "code", "state", "nonce", "email", "user", "username", "login", "account", "policy", "verifier", "challenge",
+        "magic", "invite", "activation", "verification",
+    ]
+    private static let personal: Set = ["email", "login", "username"]
+
+    /// The schemes of the `Authorization` field, after which a secret follows.
+    static let schemes: Set = [
+        "bearer", "basic", "digest", "token", "negotiate", "ntlm", "hawk", "apikey", "signature", "sharedkey", "oauth",
+        "dpop", "hmac", "credential", "sharedaccesssignature",
+    ]
+
+    /// The beginnings by which services and formats mark their secrets.
+    ///
+    /// They are those of JSON in base64 (as in a JWT), PASETO, Amazon, GitHub, GitLab, Slack, Stripe, Google, OpenAI,
+    /// Anthropic, npm, SendGrid, DigitalOcean, Shopify, PyPI, Square, Facebook, Hugging Face, Atlassian, Vault, Figma,
+    /// Sentry, Grafana, Linear, Notion, Postman, New Relic, Dropbox, Docker, PlanetScale,
+    /// Supabase, and PEM.
+    static let marks = Beginnings([
+        "eyJ", "ewog", "eyAi", "v2.local.", "v4.local.", "v2.public.", "v4.public.", "AKIA",
+        "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glcbt-",
+        "glptt-", "xoxb-", "xoxp-", "xoxa-", "xoxe-", "xoxe.", "xoxs-", "xoxr-", "xapp-", "sk_live_", "sk_test_",
+        "rk_live_", "rk_test_", "whsec_", "AIza", "ya29.", "GOCSPX-", "sk-proj-", "sk-ant-", "sk-or-", "sk-svcacct-",
+        "npm_", "SG.", "dop_v1_", "doo_v1_",
+        "dor_v1_", "shpat_", "shpca_", "shppa_", "shpss_", "pypi-", "sq0atp-", "sq0csp-", "EAAC", "EAAB", "EAAA",
+        "hf_", "ATATT3", "hvs.", "hvb.", "figd_", "sntrys_", "sntryu_", "glsa_", "glc_", "lin_api_", "ntn_",
+        "PMAK-", "NRAK-", "sl.B", "dckr_pat_", "pscale_", "sbp_", "AGE-SECRET-KEY-", "-----BEGI",
+    ])
+
+    /// Words, grouped by their first byte.
+    struct Beginnings: Sendable {
+        private let words: [UInt8: [[UInt8]]]
+
+        init(_ words: [String]) { self.words = Dictionary(grouping: words.map { Array($0.utf8) }, by: { $0[0] }) }
+
+        /// Returns whether a text begins with one of the words.
+        func contains(atStartOf text: some Collection<UInt8>) -> Bool {
+            text.first.flatMap { words[$0] }?.contains { text.starts(with: $0) } == true
+        }
+    }
+}
