@@ -25,6 +25,10 @@ struct ArchiveFolder {
     ///
     /// If a process ends while it is writing a file, the unfinished file stays in the folder.
     static let unfinishedSuffix = ".offlinepart"
+    /// The note that every copy is to be removed; it exists only until that is done.
+    ///
+    /// It is a symbolic link, because creating one needs no descriptor.
+    private var note: URL { url.appendingPathComponent("all.offlineremoval") }
 
     /// Returns the file for the copy of a URL.
     ///
@@ -57,11 +61,11 @@ struct ArchiveFolder {
 
     /// Writes a temporary file and renames it to `file`, so that the change is atomic.
     ///
-    /// On a full disk, nothing changes.
+    /// On a full disk, nothing changes, and the result is false.
     ///
     /// Only the app's user can read the temporary file. It is locked while it is written. The lock shows other
     /// processes that the file is still in use.
-    func write(_ data: Data, to file: URL) {
+    func write(_ data: Data, to file: URL) -> Bool {
         let unfinished = url.appendingPathComponent(UUID().uuidString + Self.unfinishedSuffix)
         var descriptor = Self.create(unfinished)
         if descriptor < 0, errno == ENOENT {
@@ -69,14 +73,17 @@ struct ArchiveFolder {
             try? create()
             descriptor = Self.create(unfinished)
         }
-        guard descriptor >= 0 else { return }
+        guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         do {
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw CocoaError(.fileWriteUnknown) }
             try FileHandle(fileDescriptor: descriptor).write(contentsOf: data)
+            setUse(of: unfinished, Date())
             guard rename(unfinished.path, file.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            return true
         } catch {
             unlink(unfinished.path)
+            return false
         }
     }
 
@@ -87,12 +94,10 @@ struct ArchiveFolder {
     /// Returns the files of all copies.
     ///
     /// `used` is the modification date, which is renewed whenever a copy is replayed.
-    func copyFiles() -> [(url: URL, size: Int, used: Date)] { files(Self.suffix) }
+    func copyFiles() throws(FileProblem) -> [(url: URL, size: Int, used: Date)] { try files(Self.suffix) }
 
-    func files(_ suffix: String) -> [(url: URL, size: Int, used: Date)] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
-        return names.filter { $0.hasSuffix(suffix) }.compactMap { name in
-            let file = url.appendingPathComponent(name)
+    func files(_ suffix: String) throws(FileProblem) -> [(url: URL, size: Int, used: Date)] {
+        try urls(suffix).compactMap { file in
             let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
             guard let size = attributes?[.size] as? Int, let used = attributes?[.modificationDate] as? Date else {
                 return nil
@@ -101,10 +106,61 @@ struct ArchiveFolder {
         }
     }
 
-    /// Removes every copy, and every file that any process is writing.
-    func removeAll() {
-        // Delete unfinished files first: a file that a process renames meanwhile is then found among the copies.
-        for file in files(Self.unfinishedSuffix) { unlink(file.url.path) }
-        for file in copyFiles() { unlink(file.url.path) }
+    private func urls(_ suffix: String) throws(FileProblem) -> [URL] {
+        let folder = try OpenedFolder(url.path)
+        return try folder.names(in: folder.realPath).filter { $0.hasSuffix(suffix) }.map(url.appendingPathComponent)
     }
+
+    // MARK: - Removing
+
+    /// True if a removal of every copy has begun, perhaps in another process, and has not been done.
+    var isBeingEmptied: Bool {
+        var status = stat()
+        return lstat(note.path, &status) == 0
+    }
+
+    /// Removes a copy; if `file` is nil, removes every copy, and every file that any process is writing.
+    ///
+    /// - Throws: ``RemovalProblem`` if anything is left.
+    func remove(_ file: URL?) throws(RemovalProblem) {
+        if let file { return try delete(file) }
+        // The note outlives this process. If it cannot be written, the process still knows what it must remove.
+        symlink("removed", note.path)
+        var problem: RemovalProblem?
+        // Delete unfinished files first: a file that a process renames meanwhile is then found among the copies.
+        for suffix in [Self.unfinishedSuffix, Self.suffix] {
+            do throws(FileProblem) {
+                for file in try urls(suffix) {
+                    do { try delete(file) } catch { problem = error }
+                }
+            } catch {
+                // Without a folder, there is nothing to remove.
+                if case .missing = error { continue }
+                problem = RemovalProblem(reason: error.reason(for: url.path))
+            }
+        }
+        if let problem { throw problem }
+        try delete(note)
+    }
+
+    /// Deletes a file if it exists; a folder of this name is not a copy and stays.
+    func delete(_ file: URL) throws(RemovalProblem) {
+        if unlink(file.path) == 0 || errno == ENOENT { return }
+        let reason = String(cString: strerror(errno))
+        var status = stat()
+        if lstat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
+        throw RemovalProblem(reason: "\(quoted(file.path)) cannot be deleted: \(reason)")
+    }
+}
+
+/// The reason why a copy that was to be removed is still in the archive.
+struct RemovalProblem: Error, LocalizedError, CustomStringConvertible {
+    let reason: String
+
+    var description: String {
+        "Not every copy was removed from the archive: \(reason). What is left is not replayed, and the archive tries again "
+            + "whenever it is used; remove the copies again to learn whether they are gone."
+    }
+
+    var errorDescription: String? { description }
 }

@@ -152,13 +152,16 @@ public final class OfflineArchive: @unchecked Sendable {
 
     // MARK: - For the app
 
-    /// The copies in the archive, in no particular order.
+    /// The copies in the archive, in no particular order; none if the directory cannot be listed.
     ///
     /// Cost: waits for copies that are being written, and then reads every file.
     public var copies: [Copy] {
         queue.sync {
-            folder.copyFiles().compactMap { file in
-                guard let copy = folder.copy(in: file.url), let url = URL(string: copy.head.url) else { return nil }
+            let undone = finishRemovals().undone
+            return ((try? folder.copyFiles()) ?? []).compactMap { file in
+                guard undone.isDisjoint(with: [nil, file.url]), let copy = folder.copy(in: file.url),
+                    let url = URL(string: copy.head.url)
+                else { return nil }
                 return Copy(url: url, date: copy.head.date, byteCount: file.size)
             }
         }
@@ -178,13 +181,15 @@ public final class OfflineArchive: @unchecked Sendable {
     /// URLs are not lost.
     ///
     /// - Parameter url: Any spelling of the URL.
-    public func remove(_ url: URL) {
-        guard let file = (try? URLIdentity(url.absoluteString)).map(folder.file) else { return }
-        queue.sync {
+    /// - Returns: A failure under the same conditions as for ``removeAll()``.
+    @discardableResult
+    public func remove(_ url: URL) -> Result<Void, any Error> {
+        guard let file = (try? URLIdentity(url.absoluteString)).map(folder.file) else { return .success(()) }
+        return queue.sync {
             removals.remove(from: name)
+            removals.postpone(file, in: name)
             lock.withLock { pending[file] = nil }
-            _ = unlink(file.path)
-            total = nil
+            return finishRemovals().result
         }
     }
 
@@ -196,14 +201,42 @@ public final class OfflineArchive: @unchecked Sendable {
     /// Call this method when a user signs out, but first cancel the tasks of that user. If a load begins after this
     /// call, the load's response may be kept. On Linux, a load begins when its task is resumed. On Apple platforms, it
     /// is not known how soon after `resume()` the load begins.
-    public func removeAll() {
+    ///
+    /// A removal may fail, for example because the process has no file descriptor left. Then the copies that are still
+    /// on disk are not replayed, and the archive tries again whenever it is used, even after a relaunch. Until it
+    /// succeeds, no new copies are kept.
+    ///
+    /// - Returns: A failure if this removal, or an earlier one, is not done. Its error says in a sentence why. To throw
+    ///   the error, write `try archive.removeAll().get()`.
+    @discardableResult
+    public func removeAll() -> Result<Void, any Error> {
         removals.remove(from: name)
+        removals.postpone(nil, in: name)
         lock.withLock { pending = [:] }
-        queue.sync {
-            folder.removeAll()
-            total = nil
-        }
+        return queue.sync { finishRemovals().result }
     }
+
+    /// Does the removals that are not done; called on the queue.
+    ///
+    /// - Returns: The copies that are still to be removed, where nil means all copies, and the reason.
+    @discardableResult
+    private func finishRemovals() -> (undone: Set<URL?>, result: Result<Void, any Error>) {
+        var (undone, result) = (self.undone, Result<Void, any Error>.success(()))
+        for file in undone {
+            total = nil
+            do {
+                try folder.remove(file)
+                removals.finish(file, in: name)
+                undone.remove(file)
+            } catch {
+                result = .failure(error)
+            }
+        }
+        return (undone, result)
+    }
+
+    /// The copies that were removed, perhaps by another process, but may still be on disk; nil means all copies.
+    private var undone: Set<URL?> { removals.undone(in: name).union(folder.isBeingEmptied ? [nil] : []) }
 
     // MARK: - For loads
 
@@ -226,9 +259,16 @@ public final class OfflineArchive: @unchecked Sendable {
     func answer(to request: URLRequest) -> CachedURLResponse? {
         guard let identity = request.identity else { return nil }
         let file = folder.file(for: identity)
-        let copy = lock.withLock { pending[file]?.copy } ?? folder.copy(in: file)
+        var copy = lock.withLock { pending[file]?.copy }
+        if copy == nil {
+            guard undone.isDisjoint(with: [nil, file]) else {
+                queue.async { [self] in finishRemovals() }
+                return nil
+            }
+            copy = folder.copy(in: file)
+        }
         guard let copy, copy.head.url == identity.description else { return nil }
-        try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: file.path)
+        folder.markAsUsed(file)
         return copy.response
     }
 
@@ -263,16 +303,19 @@ public final class OfflineArchive: @unchecked Sendable {
         func isPending() -> Bool { pending[file]?.incoming === incoming }
         defer { lock.withLock { if isPending() { pending[file] = nil } } }
         guard lock.withLock(isPending), removals.allows(name, since: incoming.moment), let data = try? copy.encoded(),
-            data.count <= folder.capacity
+            data.count <= folder.capacity, finishRemovals().undone.isDisjoint(with: [nil, file])
         else { return }
         let previous = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int ?? 0
-        folder.write(data, to: file)
-        // Another `OfflineArchive` for the same folder may have removed all copies while the file was being written.
-        if !removals.allows(name, since: incoming.moment) { unlink(file.path) }
+        guard folder.write(data, to: file) else { return }
         total = total.map { $0 + data.count - previous }
+        // Another `OfflineArchive` for the same folder may have removed all copies while the file was being written.
+        if !removals.allows(name, since: incoming.moment) {
+            removals.postpone(file, in: name)
+            finishRemovals()
+        }
         writes += 1
         // Other processes write to this folder, too, so the sizes are added up again after every 64 copies.
-        if writes % 64 == 1 || total.map({ $0 > folder.capacity }) ?? true { total = folder.trim() }
+        if writes % 64 == 1 || total.map({ $0 > folder.capacity }) ?? true { total = folder.trim(sparing: file) }
     }
 
     // MARK: - Rules

@@ -23,6 +23,8 @@ final class RemovalLog: @unchecked Sendable {
     private var now = 0
     /// The moment of the last removal from each directory.
     private var removals: [String: Int] = [:]
+    /// The copies whose removal is not done, keyed by directory; nil means all copies of the directory.
+    private var undone: [String: Set<URL?>] = [:]
     /// The loads that have not begun although `resume()` was called on their tasks, keyed by URL.
     private var resumed: [String: (loads: Int, since: Int)] = [:]
 
@@ -46,6 +48,17 @@ final class RemovalLog: @unchecked Sendable {
             removals[directory] = now
         }
     }
+
+    /// Records that the removal of one copy, or of all copies if `file` is nil, must still be done.
+    func postpone(_ file: URL?, in directory: String) {
+        lock.withLock { _ = undone[directory, default: []].insert(file) }
+    }
+
+    /// Records that a removal is done.
+    func finish(_ file: URL?, in directory: String) { lock.withLock { _ = undone[directory]?.remove(file) } }
+
+    /// Returns the copies whose removal is not done; nil means all copies.
+    func undone(in directory: String) -> Set<URL?> { lock.withLock { undone[directory] ?? [] } }
 
     /// Returns true if nothing has been removed from a directory since a load began.
     func allows(_ directory: String, since moment: Int) -> Bool {

@@ -90,6 +90,41 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(Set(archive.copies.map(\.url.path)) == ["/a", "/c", "/d"])
     }
 
+    @Test("Once the copies do not fit, so many are removed that the folder need not be listed for each later copy")
+    func fullArchive() throws {
+        try keep("00", for: request("00"))
+        let size = try #require(archive.copies.first?.byteCount)
+        let full = try OfflineArchive(directory: folder.url, capacity: 50 * size + size / 2)
+        for number in 10..<60 { try keep("\(number)", for: request("\(number)"), in: full) }
+        #expect(full.copies.count == 46)
+        for number in 60..<64 { try keep("\(number)", for: request("\(number)"), in: full) }
+        #expect(full.copies.count == 50)
+    }
+
+    @Test(
+        "After a clock that was ahead, the new copies and the used old one stay, and the others are removed in turn",
+        arguments: [1, 3600, 4 * 365 * 86_400, 1_900 * 365 * 86_400]
+    )
+    func jumpingClock(seconds: Int) throws {
+        try keep("old0", for: request("old0"))
+        let size = try #require(archive.copies.first?.byteCount)
+        let archive = try OfflineArchive(directory: folder.url, capacity: 8 * size + size / 2)
+        for number in 1..<8 { try keep("old\(number)", for: request("old\(number)"), in: archive) }
+        for (number, file) in files.enumerated() {
+            let date = Date(timeIntervalSinceNow: Double(seconds + number))
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
+        }
+        #expect(try text(of: request("old0"), in: archive) == "old0")
+        for number in 0..<7 {
+            try keep("new\(number)", for: request("new\(number)"), in: archive)
+            let expected = Set((0...number).map { "/new\($0)" })
+            #expect(expected.isSubset(of: archive.copies.map(\.url.path)))
+            #expect(archive.copies.contains { $0.url.path == "/old0" })
+        }
+        try keep("new7", for: request("new7"), in: archive)
+        #expect(Set(archive.copies.map(\.url.path)) == Set((0...7).map { "/new\($0)" }))
+    }
+
     @Test("A copy with any byte flipped or missing is removed and never replayed")
     func damage() throws {
         try keep("hello, this is the body", for: request("a"), ["Content-Type": "text/plain"])
@@ -222,6 +257,36 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         }
     }
 
+    @Test(
+        "A removal from a disk that cannot be written is told, replays nothing older, and is done later",
+        .enabled(if: SmallDisk.isAllowed, "only root may mount a small disk"),
+        arguments: [nil, "a"]
+    )
+    func readOnlyDisk(path: String?) async throws {
+        try await onThread { [self] in
+            let disk = try SmallDisk(kilobytes: 64, at: folder.url)
+            defer { disk.unmount() }
+            for path in ["a", "b"] { try keep(path, for: request(path)) }
+            try disk.remount("ro")
+            let url = try path.map { try #require(try request($0).url) }
+            func remove() -> Result<Void, any Error> { url.map { archive.remove($0) } ?? archive.removeAll() }
+            let told = try #require(throws: RemovalProblem.self) { try remove().get() }
+            #expect("\(told)".contains(".offlinecopy\" cannot be deleted: Read-only file system. What is left is not"))
+            let other = try OfflineArchive(directory: folder.url, capacity: 1_000_000)
+            for archive in [archive, other] {
+                #expect(try text(of: request("a"), in: archive) == nil)
+                #expect(try text(of: request("b"), in: archive) == (path == nil ? nil : "b"))
+                #expect(archive.copies.map(\.url.path) == (path == nil ? [] : ["/b"]))
+            }
+            try disk.remount("rw")
+            try keep("new", for: request("a"))
+            #expect(files.count == (path == nil ? 1 : 2))
+            #expect(try text(of: request("a")) == "new")
+            try remove().get()
+            #expect(files.count == (path == nil ? 0 : 1))
+        }
+    }
+
     private func fillDisk() throws {
         try keep("small", for: request("a"))
         #expect(try text(of: request("a")) == "small")
@@ -249,6 +314,8 @@ private struct SmallDisk {
         self.url = url
         try Self.run("mount", "-t", "tmpfs", "-o", "size=\(kilobytes)k", "tmpfs", url.path)
     }
+
+    func remount(_ option: String) throws { try Self.run("mount", "-o", "remount,\(option)", url.path) }
 
     func unmount() {
         try? Self.run("umount", url.path)

@@ -91,7 +91,7 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         for number in 0..<3000 { try Data().write(to: folder.url.appendingPathComponent("\(number).offlinecopy")) }
         let file = folder.url.appendingPathComponent("victim.offlinecopy")
         let path = folder.url.path
-        async let writing: Void = onThread { written.write(Data(repeating: 1, count: 20_000_000), to: file) }
+        async let writing: Void = onThread { _ = written.write(Data(repeating: 1, count: 20_000_000), to: file) }
         try await onThread {
             while !((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
                 .contains(where: { $0.hasSuffix(".offlinepart") || $0 == "victim.offlinecopy" })
@@ -99,7 +99,7 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
                 // Leave the writer some processor time.
                 usleep(1000)
             }
-            written.removeAll()
+            try written.remove(nil)
         }
         try await writing
         #expect(!FileManager.default.fileExists(atPath: file.path))
@@ -120,4 +120,52 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         first.keep(response, Data(), for: request, since: moment)
         #expect(first.copies.isEmpty)
     }
+
+    // Only macOS and Linux can start processes, and only there can a test use up the descriptors of a process.
+    #if os(macOS) || os(Linux)
+    @Test("A removal without descriptors is told, replays nothing older, and is done as soon as that is possible")
+    func withoutDescriptors() async throws {
+        let path = folder.url.path
+        for leavesUndone in [false, true] {
+            for name in ["a", "b", "c"] { try keep(name, for: request(name)) }
+            await #expect(processExitsWith: .success) { [path = path as String, leaves = leavesUndone as Bool] in
+                try RemovalLogTests().removeWithoutDescriptors(from: URL(fileURLWithPath: path), leaves)
+            }
+            // Here, too, nothing is replayed, and the first use of the archive finishes the removal.
+            #expect(files.count == (leavesUndone ? 4 : 0))
+            #expect(try text(of: request("a")) == nil)
+            archive.waitUntilWritten()
+            #expect(files.isEmpty)
+            try keep("new", for: request("a"))
+            #expect(try text(of: request("a")) == "new")
+        }
+    }
+
+    private func removeWithoutDescriptors(from directory: URL, _ leavesUndone: Bool) throws {
+        let archive = try OfflineArchive(directory: directory, capacity: 1_000_000)
+        try #require(text(of: request("a"), in: archive) == "a")
+        var limit = rlimit()
+        getrlimit(Self.descriptors, &limit)
+        limit.rlim_cur = min(limit.rlim_cur, 200)
+        setrlimit(Self.descriptors, &limit)
+        var held: [Int32] = []
+        while let descriptor = Optional(open("/dev/null", O_RDONLY)), descriptor >= 0 { held.append(descriptor) }
+        guard case .failure(let problem) = archive.removeAll() else { throw CocoaError(.featureUnsupported) }
+        let sentence = problem.localizedDescription
+        try #require(sentence.contains("\"\(directory.path)\" cannot be read: Too many open files."), "\(sentence)")
+        for descriptor in held { close(descriptor) }
+        if leavesUndone { return }
+        let again = try OfflineArchive(directory: directory, capacity: 1_000_000)
+        for archive in [archive, again] { try #require(try text(of: request("a"), in: archive) == nil) }
+        try #require(archive.copies.isEmpty)
+        try archive.removeAll().get()
+    }
+
+    // Glibc and Darwin declare the constant with different types.
+    #if os(macOS)
+    private static let descriptors = RLIMIT_NOFILE
+    #else
+    private static let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #endif
+    #endif
 }
