@@ -108,6 +108,136 @@ struct RecordingFileTests {
         #expect(log.summary.requests == 5 && log.summary.omitted == 5)
     }
 
+    @Test("A recording ends when another recording of its cache or to its file begins, or when it is stopped")
+    func replaced() throws {
+        let link = folder.url.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.url)
+        func cache() throws -> LocalSubstitutionCache {
+            try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        }
+        func load(_ name: String, _ observer: (any RequestObserver)?) throws {
+            let url = try #require(URL(string: "https://example.com/\(name)"))
+            let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
+            let load = Load()
+            for step in [RequestStep.asked, .received(head), .ended(nil)] {
+                observer?.observe(step, of: URLRequest(url: url), by: load)
+            }
+        }
+        let (first, other) = try (cache(), cache())
+        for (cache, path) in [(first, "app.har"), (first, "next.har"), (other, "link/app.har"), (first, "stop")] {
+            let file = folder.url.appendingPathComponent(path)
+            let old = try first.record(to: self.file)
+            let observer = first.observer
+            try load("before", observer)
+            let writesSameFile = path.hasSuffix("app.har")
+            if path == "stop" { try old.stop() } else { try cache.record(to: file) }
+            try load("after", observer)
+            try old.save()
+            let text = try String(contentsOf: self.file, encoding: .utf8)
+            #expect(text.contains("before") != writesSameFile, "\(path)")
+            #expect(!text.contains("after"), "\(path)")
+            if path == "stop" { continue }
+            try load("new", cache.observer)
+            (cache.observer as? RecordingLog)?.saveBeforeExit()
+            #expect(try String(contentsOf: file, encoding: .utf8).contains("new"), "\(path)")
+        }
+        // If the next recording cannot begin, the old one goes on.
+        let recording = try first.record(to: file)
+        #expect(throws: RecordingProblem.self) { try first.record(to: folder.url.appendingPathComponent("no/app.har")) }
+        try load("on", first.observer)
+        try recording.save()
+        #expect(try String(contentsOf: file, encoding: .utf8).contains("on"))
+    }
+
+    @Test("Two writers of one file do not use each other's temporary file")
+    func twoWriters() throws {
+        let (first, second) = (try RecordingFile(file), try RecordingFile(file))
+        let parts = sequence(state: 0) { (number: inout Int) -> Data? in
+            number += 1
+            if number == 2 { try? second.write([Data("second".utf8)]) }
+            return number < 4 ? Data(repeating: UInt8(ascii: "a"), count: 1 << 16) : nil
+        }
+        try first.write(parts)
+        #expect(try Data(contentsOf: file) == Data(repeating: UInt8(ascii: "a"), count: 3 << 16))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["app.har"])
+    }
+
+    @Test("A body is recorded with the head before it, and never with a later one")
+    func bodies() throws {
+        func head(_ status: Int) throws -> HTTPURLResponse {
+            let url = try #require(URL(string: "https://example.com/"))
+            return try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: [:]))
+        }
+        func part(_ text: String) -> RequestStep { .receivedPart(Data(text.utf8)) }
+        let next = URLRequest(url: try #require(URL(string: "https://example.com/next")))
+        let cases: [(steps: [RequestStep], bodies: [String?])] = try [
+            ([.received(head(401)), part("no"), .received(head(200)), part("yes")], ["yes"]),
+            ([.received(head(401)), part("no"), .received(head(401)), part("nor"), .received(head(200))], [nil]),
+            ([.received(head(200)), part("a"), .received(head(200)), part("b"), part("c")], ["bc"]),
+            (
+                [.received(head(302)), part("moved"), .redirected(head(302), to: next), .received(head(200))],
+                [nil, nil]
+            ),
+            (
+                [
+                    .received(head(302)), part("moved"), .redirected(head(302), to: next), .received(head(200)),
+                    part("a"),
+                ],
+                [nil, "a"]
+            ),
+        ]
+        for (index, (steps, bodies)) in cases.enumerated() {
+            let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+            let recording = try cache.record(to: file)
+            let (load, url) = (Load(), try #require(URL(string: "https://example.com/")))
+            for step in [.asked] + steps + [.ended(nil)] {
+                cache.observer?.observe(step, of: URLRequest(url: url), by: load)
+            }
+            try recording.save()
+            let json = try JSONSerialization.jsonObject(with: Data(contentsOf: file))
+            let log = try #require((json as? [String: Any])?["log"] as? [String: Any])
+            let found = try #require(log["entries"] as? [[String: Any]]).map { entry in
+                let content = (entry["response"] as? [String: Any])?["content"] as? [String: Any]
+                return (content?["text"] as? String).flatMap { Data(base64Encoded: $0) }
+            }
+            #expect(found.map { $0.map { String(decoding: $0, as: UTF8.self) } } == bodies, "case \(index)")
+        }
+    }
+
+    @Test("A problem is told in one sentence with one full stop")
+    func sentences() {
+        for reason in ["No space left on device", "The file could not be saved."] {
+            let text = "\(RecordingProblem.unwritten("/a.har", reason))"
+            #expect(text.hasSuffix(reason.hasSuffix(".") ? reason : reason + "."))
+        }
+    }
+
+    @Test("Once the recording is full, further URLs cost no memory")
+    func full() throws {
+        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        var options = Recording.Options()
+        options.limit = 5000
+        let log = RecordingLog(cache, try RecordingFile(file), options)
+        func load(_ numbers: Range<Int>) throws -> [Int] {
+            for number in numbers {
+                let url = try #require(URL(string: "https://example.com/\(number)"))
+                let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])
+                let (answer, load) = (try #require(head), Load())
+                for step in [RequestStep.asked, .received(answer), .ended(nil)] {
+                    log.observe(step, of: URLRequest(url: url), by: load)
+                }
+                log.observe(.answered(answer, byteCount: 9), of: URLRequest(url: url), by: nil)
+                _ = log.summary
+            }
+            try log.save()
+            return [log.entryTexts.count, log.files.count, log.summary.misses.count]
+        }
+        let counts = try load(0..<100)
+        #expect(counts.allSatisfy { (1..<50).contains($0) }, "\(counts)")
+        #expect(try load(100..<1000) == counts)
+        #expect(log.summary.requests == 2000 && log.summary.omitted == 2000 - counts[0])
+    }
+
     // Only macOS and Linux can start processes.
     #if os(macOS) || os(Linux)
     @Test("The last requests are written when the process exits, however early that is")

@@ -19,6 +19,8 @@ struct RecordedLoad {
     private(set) var began: Date
     /// The index of the load's entry in the recording; nil until the load has one.
     var index: Int?
+    /// True once the load's entry did not fit into the recording.
+    var isOmitted = false
     /// True if the entry is out of date.
     var needsRewrite = true
     /// True once the summary counts the load.
@@ -79,7 +81,7 @@ struct RecordedLoad {
         case .answered(let response, let byteCount): answer = (response, byteCount)
         case .offered(let response): offered = response
         case .used(let response): used = response
-        case .received(let response): head = response
+        case .received(let response): begin(response)
         case .redirected(let response, let next): return follow(response, to: next, at: date)
         case .receivedPart(let part):
             hasBody = true
@@ -101,9 +103,15 @@ struct RecordedLoad {
     private mutating func follow(_ response: HTTPURLResponse?, to next: URLRequest, at date: Date) -> Redirect {
         let redirect = Redirect(request: request, began: began, response: response, next: next)
         wasPersonal = wasPersonal || request.isPersonal
-        (request, began, head, wasRedirected) = (next, date, nil, true)
-        (body, byteCount, hasBody) = (Data(), 0, false)
+        (request, began, wasRedirected) = (next, date, true)
+        begin(nil)
         return redirect
+    }
+
+    /// Sets the head; parts that were received before it are not part of its body.
+    private mutating func begin(_ head: URLResponse?) {
+        self.head = head
+        (body, byteCount, hasBody) = (Data(), 0, false)
     }
 
     /// Checks whether the task has ended.
@@ -115,7 +123,8 @@ struct RecordedLoad {
         guard task.state == .completed || task.state == .canceling else { return nil }
         needsRewrite = true
         ending = (date, task.error ?? (task.state == .canceling ? URLError(.cancelled) : nil))
-        if answer == nil { head = head ?? task.response }
+        // If Foundation on Linux restarts a task after a challenge, no step shows the response to the new request.
+        if answer == nil, let last = task.response, !isKnown(last) { begin(last) }
         guard !wasRedirected, let last = task.currentRequest, let url = last.url, url != request.url,
             url != task.originalRequest?.url, answer == nil
         else { return nil }
@@ -124,13 +133,20 @@ struct RecordedLoad {
         return follow(nil, to: last, at: began)
     }
 
+    /// Returns true if `response` may be the response that `head` belongs to.
+    private func isKnown(_ response: URLResponse) -> Bool {
+        head.map {
+            $0.url == response.url && ($0 as? HTTPURLResponse)?.statusCode == (response as? HTTPURLResponse)?.statusCode
+        } ?? false
+    }
+
     // MARK: - Result
 
     /// True if the load needs a separate entry.
     ///
     /// It is false if three conditions are met. A file or an archived copy has answered, the network has sent no
     /// response, and the load has no entry yet.
-    var needsEntry: Bool { answer == nil || head != nil || index != nil }
+    var needsEntry: Bool { answer == nil || head != nil || index != nil || isOmitted }
 
     /// The response from the network or from `URLCache`, and its source; nil if there is none.
     var outsideResponse: (response: HTTPURLResponse, answerer: RecordedAnswer.Answerer)? {

@@ -27,10 +27,28 @@ public final class Recording: Sendable {
     init(of cache: LocalSubstitutionCache, to file: URL, _ options: Options) throws {
         (self.file, self.cache) = (file, cache)
         log = RecordingLog(cache, try RecordingFile(file), options)
-        try log.save()
-        cache.observer = log
-        RecordingsAtExit.add(log)
+        try Self.beginning.withLock {
+            // The file belongs to one recording: the last.
+            let replaced = RecordingsAtExit.logs.filter { $0.file.path == log.file.path }
+            for other in replaced { other.setReplaced(true) }
+            do {
+                try log.save()
+            } catch {
+                for other in replaced { other.setReplaced(false) }
+                throw error
+            }
+            let previous = cache.observer as? RecordingLog
+            cache.observer = log
+            for other in replaced + [previous].compactMap(\.self) {
+                RecordingsAtExit.remove(other)
+                try? other.end()
+            }
+            RecordingsAtExit.add(log)
+        }
     }
+
+    /// The lock that is held while a recording begins.
+    private static let beginning = NSLock()
 
     /// The summary of the requests so far.
     ///
@@ -50,7 +68,7 @@ public final class Recording: Sendable {
     public func stop() throws {
         if let cache, cache.observer === log { cache.observer = nil }
         RecordingsAtExit.remove(log)
-        try log.save()
+        try log.end()
     }
 }
 
@@ -77,9 +95,9 @@ extension LocalSubstitutionCache {
     /// leaves out user info in URLs, query values that may be secrets, and the values of header fields that may hold
     /// secrets. It also leaves out the bodies of responses that may be meant for a single user.
     ///
-    /// A recording continues until `Recording.stop()` is called, the next recording starts, or the cache is
-    /// deallocated. Cost: recording a request takes about a fifth of the time of a task that a file answers. For each
-    /// version, the whole file is written.
+    /// A recording continues until `Recording.stop()` is called, the next recording of this cache or to this file
+    /// starts, or the cache is deallocated. Cost: recording a request takes about a fifth of the time of a task that a
+    /// file answers. For each version, the whole file is written.
     ///
     /// - Parameters:
     ///   - file: The file, in a folder that exists.

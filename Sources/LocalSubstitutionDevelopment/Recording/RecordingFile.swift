@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// The file of a recording, in which a reader finds a complete version at any moment.
 ///
@@ -6,7 +7,9 @@ import Foundation
 /// recording's file.
 struct RecordingFile: Sendable {
     let url: URL
-    /// The temporary file for the next version; each process has a different one.
+    /// The file's path without symbolic links in the folder's path.
+    let path: FilePath
+    /// The temporary file for the next version; each recording has a different one.
     private let draft: URL
 
     /// - Parameter url: The file, in a folder that exists.
@@ -22,13 +25,20 @@ struct RecordingFile: Sendable {
         }
         self.url = url
         let prefix = ".\(url.lastPathComponent)."
-        draft = folder.appendingPathComponent("\(prefix)\(ProcessInfo.processInfo.processIdentifier)")
-        // Remove the temporary files of processes that were killed while they wrote.
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
-            guard name.hasPrefix(prefix), let process = pid_t(name.dropFirst(prefix.count)), process > 0,
-                kill(process, 0) != 0, errno == ESRCH
-            else { continue }
-            unlink(folder.appendingPathComponent(name).path)
+        let unique = "\(ProcessInfo.processInfo.processIdentifier).\(UUID().uuidString.prefix(8))"
+        draft = folder.appendingPathComponent(prefix + unique)
+        let realFolder = (try? FilePath(resolving: folder.path))?.text ?? folder.path
+        path = FilePath(realFolder + "/" + url.lastPathComponent)
+        do {
+            // Remove the temporary files of processes that were killed while they wrote.
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+                guard name.hasPrefix(prefix), let process = pid_t(name.dropFirst(prefix.count).prefix { $0 != "." }),
+                    process > 0, kill(process, 0) != 0, errno == ESRCH
+                else { continue }
+                unlink(folder.appendingPathComponent(name).path)
+            }
+        } catch {
+            throw .unwritten(url.path, "the folder cannot be listed: \(error.localizedDescription)")
         }
     }
 
@@ -88,7 +98,9 @@ enum RecordingProblem: Error, LocalizedError, CustomStringConvertible {
         case .noFile(let url): "The recording cannot be written to \"\(url)\": that is not a file URL."
         case .noFolder(let path):
             "The recording cannot be written: the folder \"\(path)\" does not exist; create it first."
-        case .unwritten(let path, let reason): "The recording cannot be written to \"\(path)\": \(reason)."
+        case .unwritten(let path, let reason):
+            // The text of an error of Foundation ends with a full stop.
+            "The recording cannot be written to \"\(path)\": \(reason.hasSuffix(".") ? reason : reason + ".")"
         }
     }
 

@@ -17,7 +17,7 @@ import FoundationNetworking
 /// A load has a separate entry if no file answers it, or if the network has responded. The entry is rewritten as more
 /// becomes known. Responses from files have no separate entries: equal ones are counted in one entry. (In this file, an
 /// entry belongs to the HAR file, unless it is called the manifest's entry.)
-// The properties from `steps` to `lastTurn` are only accessed inside the lock. All others are only accessed on the
+// The properties from `steps` to `hasEnded` are only accessed inside the lock. All others are only accessed on the
 // queue.
 final class RecordingLog: RequestObserver, @unchecked Sendable {
     private struct Step {
@@ -31,7 +31,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     }
 
     /// The properties that responses from files must share to be counted in one entry.
-    private struct FileKey: Hashable {
+    struct FileKey: Hashable {
         let method: String
         let url: String
         let file: String?
@@ -50,20 +50,22 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     private var isEarlyTurnScheduled = false
     /// The end of the last scheduled turn.
     private var lastTurn = DispatchTime(uptimeNanoseconds: 0)
+    /// True once no more steps are recorded.
+    private var hasEnded = false
 
     /// The queue of all work; internal so that tests can block it.
     let queue = DispatchQueue(label: "LocalSubstitutionCache.recording", qos: .utility)
     private weak var cache: LocalSubstitutionCache?
-    private let file: RecordingFile
+    let file: RecordingFile
+    /// True while the file belongs to another recording.
+    private var isReplaced = false
     private let options: Recording.Options
     private var loads: [ObjectIdentifier: RecordedLoad] = [:]
     /// The text of each entry, in the order in which the entries were added.
-    private var entryTexts: [Data] = []
+    private(set) var entryTexts: [Data] = []
     private var size = 0
     /// The entries that count responses from files, with their indices in `entryTexts`.
-    private var files: [FileKey: (index: Int, entry: HAREntry)] = [:]
-    /// The numbers of requests that the file lacks because of its limit, keyed by the index of their entry.
-    private var omitted: [Int: Int] = [:]
+    private(set) var files: [FileKey: (index: Int, entry: HAREntry)] = [:]
     private var changedFiles: Set<FileKey> = []
     private var hasNews = true
     private var runningSummary = RecordingSummary()
@@ -76,6 +78,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
         lock.withLock {
+            guard !hasEnded else { return }
             guard steps.count < Self.hardLimits.steps else {
                 dropped += 1
                 return
@@ -133,6 +136,18 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// Processes the steps, and writes the file now if there is anything new.
     func save() throws { try queue.sync { try processAndWrite() } }
 
+    /// Records no more steps, and writes the file now if there is anything new.
+    func end() throws {
+        lock.withLock { hasEnded = true }
+        try queue.sync {
+            defer { loads = [:] }
+            try processAndWrite()
+        }
+    }
+
+    /// Sets whether the file belongs to another recording; then this object does not write it.
+    func setReplaced(_ isReplaced: Bool) { queue.sync { self.isReplaced = isReplaced } }
+
     /// Writes all new requests to the file before the process ends, unless the queue is busy for two seconds.
     func saveBeforeExit() {
         let work = DispatchWorkItem { [self] in try? processAndWrite() }
@@ -152,7 +167,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     private func processAndWrite() throws(RecordingProblem) {
         processSteps()
-        guard hasNews else { return }
+        guard hasNews, !isReplaced else { return }
         var losses: [String] = []
         if runningSummary.omitted > 0 {
             losses.append("\(runningSummary.omitted) more were not recorded: the file has reached its limit.")
@@ -191,7 +206,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             writeEntry(of: key)
         }
         // Forget a load one second after its end: until then, URL loading may still pass the response to a cache.
-        loads = loads.filter { $0.value.ending.map { now.timeIntervalSince($0.date) < 1 } ?? true }
+        loads = loads.filter { $0.value.ending.map { abs(now.timeIntervalSince($0.date)) < 1 } ?? true }
         for key in changedFiles { if let known = files[key] { write(known.entry, at: known.index) } }
         changedFiles = []
     }
@@ -246,7 +261,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
                 Self.response(response as? HTTPURLResponse, HAREntry.Content(size: byteCount, type: response.mimeType)),
                 answer
             )
-            files[key] = (append(entry), entry)
+            if let index = append(entry) { files[key] = (index, entry) }
             return
         }
         answer.times += known.entry.substitution?.times ?? 0
@@ -297,10 +312,18 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             Self.response(outsideResponse?.response, content),
             answer
         )
-        if let index = load.index { write(entry, at: index) } else { loads[key]?.index = append(entry) }
+        var isOmitted = load.isOmitted
+        if let index = load.index {
+            write(entry, at: index)
+        } else if !isOmitted {
+            let index = append(entry)
+            isOmitted = index == nil
+            loads[key]?.index = index
+            loads[key]?.isOmitted = isOmitted
+        }
         guard load.ending != nil, !load.isInSummary else { return }
         loads[key]?.isInSummary = true
-        runningSummary.addLoad(answer, url)
+        runningSummary.addLoad(answer, url, isOmitted: isOmitted)
     }
 
     /// Adds an entry for the part of a load before a redirect.
@@ -371,19 +394,20 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// The size of the file, in bytes, beyond which entries are written without their bodies.
     private var limitOfBodies: Int { options.limit / 4 * 3 }
 
+    /// Adds an entry and returns its index.
+    ///
+    /// If the entry does not fit, this method counts its request as omitted, keeps nothing of it, and returns nil.
     @discardableResult
-    private func append(_ entry: HAREntry) -> Int {
+    private func append(_ entry: HAREntry) -> Int? {
         entryTexts.append(Data())
         write(entry, at: entryTexts.count - 1)
-        return entryTexts.count - 1
+        if entryTexts.last?.isEmpty == false { return entryTexts.count - 1 }
+        entryTexts.removeLast()
+        runningSummary.omitted += 1
+        return nil
     }
 
-    /// Sets the number of requests whose entry is not in the file because of the limit.
-    private func countOmitted(_ count: Int, at index: Int) {
-        runningSummary.omitted += count - (omitted[index] ?? 0)
-        omitted[index] = count == 0 ? nil : count
-    }
-
+    /// Replaces an entry, unless the new version does not fit.
     private func write(_ entry: HAREntry, at index: Int) {
         hasNews = true
         var entry = entry
@@ -392,12 +416,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             entry.response.content.remove(because: "the recording has reached its limit")
         }
         let text = (try? entry.json) ?? Data()
-        guard rest + text.count <= options.limit else {
-            // The previous version of the entry stays.
-            if entryTexts[index].isEmpty { countOmitted(entry.substitution?.times ?? 1, at: index) }
-            return
-        }
-        countOmitted(0, at: index)
+        guard rest + text.count <= options.limit else { return }
         entryTexts[index] = text
         size = rest + text.count
     }

@@ -36,7 +36,7 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
 
     /// The URLs that the network answered, those with the most bytes first.
     ///
-    /// A URL whose only responses are redirects is left out.
+    /// A URL whose only responses are redirects is left out. So is a URL of which no request is in the file.
     public var misses: [Miss] {
         missed.values.sorted { ($0.byteCount, $0.times, $1.url) > ($1.byteCount, $1.times, $0.url) }
     }
@@ -46,12 +46,13 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
         bytesFromFiles += count
     }
 
-    /// Adds a load that has a separate entry in the file.
-    mutating func addLoad(_ answer: RecordedAnswer, _ url: String) {
+    /// Adds a load that needs a separate entry in the file; if the file lacks it, the URL is not added to the misses.
+    mutating func addLoad(_ answer: RecordedAnswer, _ url: String, isOmitted: Bool) {
         switch answer.answeredBy {
         // The network was queried first, so the bytes of the file or copy do not count as saved.
         case .file, .archive: fromFiles += 1
         case .network:
+            if isOmitted, missed[url] == nil { return }
             var miss = missed[url] ?? Miss(url: url, reason: answer.reason ?? "")
             miss.times += 1
             miss.byteCount += answer.bytes

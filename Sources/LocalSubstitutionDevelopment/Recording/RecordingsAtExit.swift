@@ -16,7 +16,8 @@ enum RecordingsAtExit {
         for log in RecordingsAtExit.logs { log.saveBeforeExit() }
     }
 
-    private static var logs: [RecordingLog] { lock.withLock { entries.compactMap(\.log) } }
+    /// The recordings that have not ended.
+    static var logs: [RecordingLog] { lock.withLock { entries.compactMap(\.log) } }
 
     static func add(_ log: RecordingLog) {
         _ = registration
