@@ -15,6 +15,9 @@ extension LocalSubstitutionCache {
     /// used before. But that session must not be loading during the call: Foundation reads the session's configuration
     /// without a lock.)
     ///
+    /// On Linux, a test's stub that is registered with `URLProtocol.registerClass` after this call has no effect in
+    /// `URLSession.shared`. So register it first.
+    ///
     /// A second call on the same instance only replaces the archive; a call on a different instance replaces this
     /// cache. For this library, calls after launch are safe. But NSURLCache.h says that the shared cache should be set
     /// while no other code holds a reference to the previous one.

@@ -88,6 +88,27 @@ extension InstalledTests {
         }
         #endif
 
+        // Only macOS and Linux can start processes.
+        #if os(macOS) || os(Linux)
+        @Test(
+            "The shared session uses a class that is registered before install(), and none that is registered later",
+            Platform.measuredOnLinux,
+            arguments: [true, false]
+        )
+        func registeredStub(isFirst: Bool) async {
+            // The shared session of this process is in use already.
+            await #expect(processExitsWith: .success) { [isFirst = isFirst as Bool] in
+                let folder = try TemporaryFolder()
+                if isFirst { _ = URLProtocol.registerClass(Stub.self) }
+                try folder.cache("{}").install()
+                if !isFirst { _ = URLProtocol.registerClass(Stub.self) }
+                let url = try #require(URL(string: "http://stub.invalid/200"))
+                let data = try? await URLSession.shared.data(from: url).0
+                try #require(data == (isFirst ? Data("from the stub".utf8) : nil))
+            }
+        }
+        #endif
+
         /// Answers with as many parts of 4 KB as the last component of the URL says.
         private final class PartsStub: URLProtocol {
             override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "parts.invalid" }

@@ -105,5 +105,46 @@ extension InstalledTests {
             let expected = ([heading, "| --- | --- | --- | --- | --- | --- |"] + rows).joined(separator: "\n")
             #expect(article.contains(expected + "\n\n"), "The table is to be:\n\(expected)")
         }
+
+        @Test("A task that is cancelled right after resume() ends with the file", Platform.measuredOnLinux)
+        func cancelledAtOnce() async throws {
+            let listing = URLSessionConfiguration.ephemeral
+            listing.useSubstitutions()
+            for session in [URLSession.shared, URLSession(configuration: .default), URLSession(configuration: listing)]
+            {
+                let (data, error) = try await session.result(of: request) { $0.cancel() }
+                #expect(data == Data(Self.fileText.utf8))
+                #expect(error == nil)
+            }
+        }
+
+        @Test("The delegate of data(for:delegate:) gets the head of a file and no part", Platform.measuredOnLinux)
+        func ownDelegate() async throws {
+            final class Parts: NSObject, URLSessionDataDelegate {
+                let (heads, parts) = (Counter(), Counter())
+
+                func urlSession(
+                    _ session: URLSession,
+                    dataTask: URLSessionDataTask,
+                    didReceive response: URLResponse,
+                    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+                ) {
+                    heads.increment()
+                    completionHandler(.allow)
+                }
+
+                func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+                    parts.increment()
+                }
+            }
+            let listing = URLSessionConfiguration.ephemeral
+            listing.useSubstitutions()
+            for session in [URLSession.shared, URLSession(configuration: .default), URLSession(configuration: listing)]
+            {
+                let delegate = Parts()
+                #expect(try await session.data(for: request, delegate: delegate).0 == Data(Self.fileText.utf8))
+                #expect(delegate.heads.value == 1 && delegate.parts.value == 0)
+            }
+        }
     }
 }
