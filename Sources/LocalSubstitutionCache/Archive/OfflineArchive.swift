@@ -112,6 +112,8 @@ public final class OfflineArchive: @unchecked Sendable {
     /// The directory's key in the removal log; every path to the directory gives the same key.
     private let name: String
     private let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
+    /// The queue on which loads read copies.
+    let readingQueue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive.reading")
     private let lock = NSLock()
     /// The copies that wait to be written, keyed by their file; they are replayed from memory.
     private var pending: [URL: (incoming: IncomingCopy, copy: ArchivedCopy)] = [:]

@@ -198,6 +198,9 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         if stage == .undecided {
             if let answer = outcome.flatMap({ fallback?.answer(after: $0) }) { return self.answer(answer) }
             incoming = fallback?.incoming(response)
+        } else {
+            // The archive keeps no mixture of two bodies.
+            incoming?.refuse(.length)
         }
         record { $0.head = response }
     }
@@ -221,6 +224,13 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     /// before the end. In that case, only `task.response` contains the head.
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
         if stage == .undecided {
+            let isReading = fallback?.readCopy(after: error) { [self] read in
+                context.enter { [self] in
+                    fallback = read
+                    didComplete(task, error)
+                }
+            }
+            if isReading == true { return }
             if let answer = error.flatMap({ Outcome($0) }).flatMap({ fallback?.answer(after: $0) }) {
                 return self.answer(answer)
             }

@@ -8,12 +8,15 @@ import FoundationNetworking
 /// The file or archived copy that may replace the network's response to one load.
 ///
 /// The request is always sent to the network first.
-struct Fallback {
+// Responses are immutable, but Foundation on Linux does not declare CachedURLResponse Sendable.
+struct Fallback: @unchecked Sendable {
     enum Source {
         /// The file of a network-first entry.
         case file(SubstitutionTable.Match)
-        /// The last good copy in an archive.
+        /// The last good copy in an archive, which is not read yet.
         case copy(OfflineArchive)
+        /// The last good copy; nil if there is none.
+        case readCopy(CachedURLResponse?)
 
         /// True if the network's response matters: the source may replace or keep that response.
         ///
@@ -21,7 +24,7 @@ struct Fallback {
         var dependsOnResponse: Bool {
             switch self {
             case .file(let match): match.row.conditions.contains { $0 != .offline }
-            case .copy: true
+            case .copy, .readCopy: true
             }
         }
     }
@@ -43,13 +46,35 @@ struct Fallback {
         switch source {
         case .file(let match): return match.response(to: request, after: outcome)
         case .copy(let archive):
-            guard outcome == .offline, let copy = archive.answer(to: request) else { return nil }
-            // If the manifest names the URL from which the copy was loaded, the manifest wins over the archive.
-            if let url = copy.response.url, case .unnamed = installation.cache.verdict(on: URLRequest(url: url)) {
-                return copy
-            }
-            return nil
+            return outcome == .offline ? copy(in: archive) : nil
+        case .readCopy(let copy): return outcome == .offline ? copy : nil
         }
+    }
+
+    private func copy(in archive: OfflineArchive) -> CachedURLResponse? {
+        // If the manifest names the URL from which the copy was loaded, the manifest wins over the archive.
+        guard let copy = archive.answer(to: request), let url = copy.response.url,
+            case .unnamed = installation.cache.verdict(on: URLRequest(url: url))
+        else { return nil }
+        return copy
+    }
+
+    /// Reads the archived copy that may answer after `error`, on a queue of the archive.
+    ///
+    /// URL loading must not wait for a large file: on Linux, all loads of the process would wait.
+    ///
+    /// - Parameters:
+    ///   - error: The network's error.
+    ///   - body: Called on that queue with the fallback that has read its copy.
+    /// - Returns: False if there is nothing to read; then `body` is not called.
+    func readCopy(after error: (any Error)?, then body: @escaping @Sendable (Fallback) -> Void) -> Bool {
+        guard case .copy(let archive) = source, error.flatMap({ Outcome($0) }) == .offline else { return false }
+        archive.readingQueue.async {
+            var read = self
+            read.source = .readCopy(read.copy(in: archive))
+            body(read)
+        }
+        return true
     }
 
     /// Returns a file's response to the target of a redirect; nil if the target must be loaded from the network.
@@ -60,7 +85,7 @@ struct Fallback {
         case .file(let match): return match.response(to: next)
         case .networkFirst(.file(let match)): (source, request) = (.file(match), next)
         // An archived copy replaces the whole chain of redirects, not a single step.
-        case .networkFirst(.copy), nil: break
+        case .networkFirst(.copy), .networkFirst(.readCopy), nil: break
         }
         return nil
     }

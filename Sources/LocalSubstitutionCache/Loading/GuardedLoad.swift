@@ -52,14 +52,17 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
     /// It stays false after a 401 that Foundation turns into a challenge.
     var hasFinished: Bool { lock.withLock { stage == .finished } }
 
-    func start() { lock.withLock { loader }?.startLoading() }
+    /// The instance that loads; nil once the load has ended.
+    var openLoader: URLProtocol? { lock.withLock { loader } }
+
+    func start() { openLoader?.startLoading() }
 
     func stop() {
         switch task.state {
         // The task was suspended, then resumed before this call. If the system's class were stopped now, it would treat
         // the task as cancelled.
         case .running: break
-        case .suspended: lock.withLock { loader }?.stopLoading()
+        case .suspended: openLoader?.stopLoading()
         // The task was suspended, then cancelled before this call. The system's class needs the task's error, which
         // Foundation sets next.
         case .canceling where task.error == nil: break
@@ -98,6 +101,8 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
     func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
         let head = task.response as? HTTPURLResponse
         let isChallenge = head?.statusCode == 401 && head?.value(forHTTPHeaderField: "WWW-Authenticate") != nil
+        // No step shows the response that follows a challenge. So the observer forgets the body of this response.
+        if isChallenge, let head { observed?.report(.received(head)) }
         if finish(isChallenge: isChallenge) != nil { client?.urlProtocolDidFinishLoading(loader) }
     }
 

@@ -47,6 +47,22 @@ final class LoadingQueue: @unchecked Sendable {
         if let url { tasks.async { [session] in session.dataTask(with: url).resume() } }
     }
 
+    /// A C function that returns the name of a dispatch queue; for nil, the name of the current queue.
+    private typealias NameOfQueue = @convention(c) (OpaquePointer?) -> UnsafePointer<CChar>?
+
+    /// Dispatch does not export this function to Swift; nil if it cannot be found.
+    private static let nameOfQueue = dlsym(nil, "dispatch_queue_get_label").map {
+        unsafeBitCast($0, to: NameOfQueue.self)
+    }
+
+    /// True if Foundation may be calling from a task's `resume()`; false if the app is calling.
+    ///
+    /// Foundation runs the body of `resume()` on a queue of the task, and that queue has a name of its own.
+    static var mayBeResuming: Bool {
+        guard let name = nameOfQueue.flatMap({ $0(nil) }) else { return true }
+        return String(cString: name).hasPrefix("org.swift.URLSessionTask")
+    }
+
     fileprivate func removeBlock(for url: URL?) -> (@Sendable () -> Void)? {
         lock.withLock { url.flatMap { blocks.removeValue(forKey: $0) } }
     }

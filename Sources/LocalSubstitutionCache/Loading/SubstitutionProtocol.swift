@@ -88,10 +88,11 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         }
         if case .file = service { return true }
         // Foundation on Linux calls this method inside `resume()`, and starts the load later. The log is notified now,
-        // because the app may remove copies in between. On Apple's systems no protocol can load in the app's own task,
-        // so there a load that is sent to the network first needs a registered session.
+        // because the app may remove copies in between. If the app itself calls this method, no load may follow. On
+        // Apple's systems no protocol can load in the app's own task, so there a load that is sent to the network first
+        // needs a registered session.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
-        if case .networkFirst(.copy) = service { RemovalLog.shared.resume(request) }
+        if case .networkFirst(.copy) = service, LoadingQueue.mayBeResuming { RemovalLog.shared.resume(request) }
         return true
         #else
         return link?.session != nil

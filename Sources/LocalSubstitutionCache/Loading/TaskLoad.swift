@@ -29,10 +29,15 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         var fallback: Fallback?
         /// True once it is decided that the app receives the network's response.
         var networkStands = false
+        /// True once the observer knows the head of the network's response.
+        var isHeadObserved = false
         /// The copy of the network's response for the archive; nil if there is no archive, or no head yet.
         var incoming: IncomingCopy?
         /// The network's body so far; nil before the first part, and if the archive does not keep the body.
         var body: Data?
+        /// The failure of the class that loads, which is reported once the archived copy is read.
+        var failure: (any Error)?
+        var isCopyRead = false
         /// The number of calls of ``start()``: one at the beginning, and one whenever the app resumes a suspended task.
         var starts = 0
     }
@@ -68,7 +73,15 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
 
     override func start() {
         withState { $0.starts += 1 }
+        // The class that loads has already failed, so it does not begin again.
+        if withState({ $0.failure != nil }) { return reportFailure() }
         super.start()
+    }
+
+    /// Reports the failure that came before the archived copy was read, unless the app has suspended its task.
+    private func reportFailure() {
+        let failure = withState { $0.isCopyRead && task.state == .running ? $0.failure : nil }
+        if let failure, let openLoader { urlProtocol(openLoader, didFailWithError: failure) }
     }
 
     /// Returns true if the app receives the network's response; if not, delivers the fallback's response.
@@ -124,6 +137,15 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         }
     }
 
+    private func observeHead(_ response: URLResponse) {
+        withState { state in
+            // A class of the app may report a second response. The archive keeps no mixture of two bodies.
+            if state.isHeadObserved { state.incoming?.refuse(.length) }
+            state.isHeadObserved = true
+        }
+        observed?.report(.received(response))
+    }
+
     // MARK: - Called by the class that loads
 
     override func urlProtocol(
@@ -134,13 +156,14 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         // The system's class reports the head early only if it may give the body to a delegate directly.
         if isSystemClass { withState { $0.networkStands = true } }
         guard decideIfNetworkStands(loader, after: Outcome(response)) else { return }
-        observed?.report(.received(response))
+        observeHead(response)
         super.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy)
     }
 
     override func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
         guard decideIfNetworkStands(loader, after: Outcome(task.response)) else { return }
         collect(data)
+        if let response = task.response, !withState(\.isHeadObserved) { observeHead(response) }
         observed?.report(.receivedPart(data))
         super.urlProtocol(loader, didLoad: data)
     }
@@ -158,6 +181,15 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     }
 
     override func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
+        withState { $0.failure = error }
+        let isReading = withState { $0.networkStands ? nil : $0.fallback }?.readCopy(after: error) { [self] read in
+            LoadingQueue.shared.async { [self] in
+                withState { ($0.fallback, $0.isCopyRead) = (read, true) }
+                reportFailure()
+            }
+        }
+        if isReading == true { return }
+        withState { $0.failure = nil }
         // Only an error that means "no connection" has an outcome. The app receives every other error.
         if let outcome = Outcome(error), !decideIfNetworkStands(loader, after: outcome) { return }
         super.urlProtocol(loader, didFailWithError: error)

@@ -184,6 +184,59 @@ extension InstalledTests {
             #expect(response.url?.path == "/b")
         }
 
+        @Test("While a copy is being read, other loads go on, and the task may be suspended or cancelled")
+        func slowCopy() async throws {
+            let site = try LoopbackServer { _ in .text("page") }
+            let (archive, registered) = try makeArchivingSession()
+            let plain = URLSession(configuration: .ephemeral)
+            let unregistered = URLSession(configuration: registered.configuration)
+            let request = URLRequest(url: site.url.appendingPathComponent("page"))
+            _ = try await registered.data(for: request)
+            site.stop()
+            for session in [registered, unregistered] {
+                for action in ["wait", "suspend", "cancel"] {
+                    archive.readingQueue.suspend()
+                    let (data, error) = try await session.result(of: request) { task in
+                        await session.settle()
+                        _ = try await plain.data(from: server.url)
+                        if action == "suspend" { task.suspend() }
+                        if action == "cancel" { task.cancel() }
+                        archive.readingQueue.resume()
+                        await withCheckedContinuation { done in archive.readingQueue.async { done.resume() } }
+                        await session.settle()
+                        if action == "suspend" { task.resume() }
+                    }
+                    #expect(data == (action == "cancel" ? nil : Data("page".utf8)), "\(action)")
+                    #expect((error as? URLError)?.code == (action == "cancel" ? .cancelled : nil), "\(action)")
+                }
+            }
+        }
+
+        @Test("A call of canInit by the app is no load, but a resumed task is one before it begins")
+        func askedByTheApp() async throws {
+            let site = try LoopbackServer { _ in .text("page") }
+            defer { site.stop() }
+            let (archive, _) = try makeArchivingSession()
+            let isHeld = Flag()
+            let cache = HoldingCache { _ in isHeld.isSet }
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.urlCache = cache
+            configuration.useSubstitutions()
+            let session = URLSession(configuration: configuration)
+            let request = URLRequest(url: site.url.appendingPathComponent("page"))
+            _ = SubstitutionProtocol.canInit(with: request)
+            for each in configuration.protocolClasses ?? [] { _ = (each as? URLProtocol.Type)?.canInit(with: request) }
+            archive.removeAll()
+            _ = try await session.data(for: request)
+            #expect(archive.copies.count == 1)
+            isHeld.set()
+            _ = try await session.result(of: request) { _ in
+                archive.removeAll()
+                cache.letGo()
+            }
+            #expect(archive.copies.isEmpty)
+        }
+
         @Test("A copy is not replayed if an entry now names its final URL")
         func archivedAndNamed() async throws {
             let site = try LoopbackServer { request in

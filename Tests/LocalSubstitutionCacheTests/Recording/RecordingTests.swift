@@ -197,6 +197,34 @@ extension InstalledTests {
             #expect(try RecordedEntry.all(in: app.recording.file).compactMap(\.body) == ["page"])
         }
 
+        @Test("A response after a challenge does not get the body of the 401", arguments: [false, true])
+        func challenged(registered: Bool) async throws {
+            let site = try LoopbackServer { request in
+                request.headers["authorization"] == nil
+                    ? .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"a\""], body: Data("no".utf8))
+                    : .text("yes")
+            }
+            defer { site.stop() }
+            for (archive, kind) in [(nil, TaskKind.completion), (nil, .delegate), (try makeArchive(), .delegate)] {
+                let cache = try folder.cache("{}")
+                cache.install(archive: archive)
+                let recording = try cache.record(to: folder.url.appendingPathComponent("app.har"))
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.useSubstitutions()
+                let credential = URLCredential(user: "u", password: "p", persistence: .none)
+                let delegate = Collector(credential: credential)
+                let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+                if registered { session.registerForSubstitutions() }
+                let (_, data) = try await kind.load(URLRequest(url: site.url), in: session)
+                #expect(String(decoding: data, as: UTF8.self).hasSuffix("yes"))
+                await session.settle()
+                try recording.save()
+                let entries = try RecordedEntry.all(in: recording.file)
+                #expect(entries.map(\.response.status) == [200])
+                #expect(entries.map(\.body) == [nil])
+            }
+        }
+
         private func stored(_ text: String, for request: URLRequest) throws -> CachedURLResponse {
             let url = try #require(request.url)
             let fields = ["Cache-Control": "max-age=1000", "Content-Type": "text/plain"]
