@@ -88,7 +88,7 @@ struct ArchiveFolder {
     }
 
     private static func create(_ file: URL) -> Int32 {
-        open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        uninterrupted { open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600) }
     }
 
     /// Returns the files of all copies.

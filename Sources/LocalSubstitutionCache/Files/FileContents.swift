@@ -48,10 +48,9 @@ struct FileContents: Sendable {
         guard let buffer = malloc(file.size) else { throw .unreadable("there is not enough memory") }
         var count = 0
         while count < file.size {
-            let result = read(file.descriptor, buffer + count, file.size - count)
+            let result = uninterrupted { read(file.descriptor, buffer + count, file.size - count) }
             if result == 0 { break }
             if result < 0 {
-                if errno == EINTR { continue }
                 let problem = FileProblem(errno: errno)
                 free(buffer)
                 throw problem

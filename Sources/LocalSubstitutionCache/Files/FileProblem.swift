@@ -28,7 +28,7 @@ package enum FileProblem: Error, Equatable {
     }
 
     /// Returns a sentence that explains the problem with `path` to the designer who wrote it.
-    func reason(for path: String) -> String {
+    package func reason(for path: String) -> String {
         let subject = quoted(path)
         return switch self {
         case .missing(let suggestion):

@@ -363,16 +363,7 @@ private final class DirectoryListing {
     private lazy var lowercased = Dictionary(names.map { ($0.lowercased(), $0) }, uniquingKeysWith: min)
 
     init(of realPath: FilePath, in folder: OpenedFolder) throws(FileProblem) {
-        do {
-            names = try folder.names(in: realPath)
-        } catch {
-            switch error {
-            // These errors already describe the problem. `.replaced` means that another process put a link in the
-            // directory's place.
-            case .missing, .isFile, .replaced: throw error
-            default: throw .unreadable("the folder cannot be listed")
-            }
-        }
+        names = try folder.names(in: realPath)
         self.realPath = realPath
         exact = Set(names.map { FilePath($0) })
     }

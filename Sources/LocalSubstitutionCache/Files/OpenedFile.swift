@@ -18,7 +18,7 @@ package struct OpenedFile: ~Copyable {
     /// - Throws: ``FileProblem`` if nothing is at the path, or if something other than a regular file is there.
     init(_ path: String, in directory: Int32 = AT_FDCWD, followsLink: Bool = false) throws(FileProblem) {
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
-        let descriptor = openat(directory, path, flags)
+        let descriptor = uninterrupted { openat(directory, path, flags) }
         guard descriptor >= 0 else {
             switch errno {
             case ELOOP where !followsLink: throw .isLink
@@ -28,9 +28,11 @@ package struct OpenedFile: ~Copyable {
             }
         }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        let isKnown = fstat(descriptor, &status) == 0
+        guard isKnown, status.st_mode & S_IFMT == S_IFREG else {
+            let problem = isKnown ? nil : FileProblem(errno: errno)
             close(descriptor)
-            throw status.st_mode & S_IFMT == S_IFDIR ? .isFolder : .notRegular
+            throw problem ?? (status.st_mode & S_IFMT == S_IFDIR ? .isFolder : .notRegular)
         }
         self.descriptor = descriptor
         identity = FileIdentity(status)
@@ -77,9 +79,10 @@ package struct OpenedFile: ~Copyable {
         while filled < data.count {
             let result = data.withUnsafeMutableBytes { bytes in
                 let offset = off_t(range.lowerBound + filled)
-                return pread(descriptor, bytes.baseAddress.map { $0 + filled }, bytes.count - filled, offset)
+                return uninterrupted {
+                    pread(descriptor, bytes.baseAddress.map { $0 + filled }, bytes.count - filled, offset)
+                }
             }
-            if result < 0, errno == EINTR { continue }
             guard result >= 0 else { throw FileProblem(errno: errno) }
             if result == 0 { break }
             filled += result
@@ -107,9 +110,8 @@ package struct OpenedFile: ~Copyable {
         var carried = 0
         while true {
             let count = buffer.withUnsafeMutableBytes { bytes in
-                read(descriptor, bytes.baseAddress.map { $0 + carried }, bytes.count - carried)
+                uninterrupted { read(descriptor, bytes.baseAddress.map { $0 + carried }, bytes.count - carried) }
             }
-            if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw FileProblem(errno: errno) }
             let piece = buffer[..<(carried + count)]
             if isFirst, piece.starts(with: [0xFE, 0xFF]) || piece.starts(with: [0xFF, 0xFE]) { return .utf16 }

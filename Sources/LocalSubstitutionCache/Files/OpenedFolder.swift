@@ -21,7 +21,8 @@ package final class OpenedFolder {
     init(_ path: String) throws(FileProblem) {
         realPath = try FilePath(resolving: path)
         current = realPath
-        root = open(realPath.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let path = realPath.text
+        root = uninterrupted { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard root >= 0 else { throw errno == ENOTDIR ? .isFile : FileProblem(errno: errno) }
     }
 
@@ -44,11 +45,8 @@ package final class OpenedFolder {
         // If the loop below fails, no directory is current.
         current = nil
         for name in names[openDirectories.count...] {
-            let descriptor = openat(
-                openDirectories.last?.descriptor ?? root,
-                name,
-                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-            )
+            let parent = openDirectories.last?.descriptor ?? root
+            let descriptor = uninterrupted { openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
             guard descriptor >= 0 else { throw problem(errno, with: name) }
             openDirectories.append((name, descriptor))
         }
@@ -84,7 +82,8 @@ package final class OpenedFolder {
     ///
     /// Bytes that are not UTF-8 become U+FFFD.
     func names(in directory: FilePath) throws(FileProblem) -> [String] {
-        let own = openat(try descriptor(of: directory), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = try descriptor(of: directory)
+        let own = uninterrupted { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard own >= 0, let stream = fdopendir(own) else {
             let problem = FileProblem(errno: errno)
             if own >= 0 { close(own) }

@@ -41,7 +41,8 @@ package struct ManifestResolver {
         do {
             files = try ManifestFolder(folder, except: manifestPath, budget: budget, advice: manifest.advice)
         } catch {
-            let message = error == .missing(suggestion: nil) ? "does not exist" : "cannot be read"
+            let reason = if case .unreadable(let reason) = error { ": \(reason)" } else { "" }
+            let message = error == .missing(suggestion: nil) ? "does not exist" : "cannot be read\(reason)"
             report(
                 .error,
                 Finding.code(of: error),

@@ -63,7 +63,12 @@ public struct Substitution: Sendable, CustomStringConvertible {
     package var namedURL: String { entry.key.value }
 
     /// Returns the first bytes of the file as it is now; nil if it cannot be read, or is no longer a file.
-    package func bytes(upTo count: Int) -> Data? { try? OpenedFile(foundFile.realPath.text).head(count) }
+    package func bytes(upTo count: Int) -> Data? { try? contents(upTo: count) }
+
+    /// Returns the first bytes of the file as it is now.
+    package func contents(upTo count: Int) throws(FileProblem) -> Data {
+        try OpenedFile(foundFile.realPath.text).head(count)
+    }
 
     /// Returns the bytes in a range as they are now; nil if the file cannot be read, or is no longer a file.
     package func bytes(in range: Range<Int>) -> Data? { try? OpenedFile(foundFile.realPath.text).part(range) }

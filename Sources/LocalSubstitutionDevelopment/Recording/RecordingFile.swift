@@ -49,7 +49,9 @@ struct RecordingFile: Sendable {
     func write(_ parts: some Sequence<Data>) throws(RecordingProblem) {
         unlink(draft.path)
         // Let only the owner read the file, and follow no symbolic link.
-        let descriptor = open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let descriptor = uninterrupted {
+            open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        }
         guard descriptor >= 0 else { throw .unwritten(url.path, Self.reason) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
@@ -65,7 +67,7 @@ struct RecordingFile: Sendable {
             try file.close()
         } catch {
             unlink(draft.path)
-            throw .unwritten(url.path, error.localizedDescription)
+            throw .unwritten(url.path, POSIXErrorCode(behind: error)?.words ?? error.localizedDescription)
         }
         leaveOutOfBackups()
         guard rename(draft.path, url.path) == 0 else {
