@@ -52,7 +52,7 @@ package enum CommandLineTool {
             )
             return 2
         } catch {
-            let message = (error as? ToolError)?.message ?? error.localizedDescription
+            let message = (error as? ToolError)?.message ?? FileSystem.reason(error)
             console.printError("substitute \(command.name): \(message)")
             // In the package manager's sandbox, the error does not say which permission is missing.
             if command.needsPermission, console.environment["SUBSTITUTE_VERB"] == "substitute" {

@@ -31,8 +31,12 @@ package enum ContentRules {
 
     /// Returns the first mistake in the content of a file; nil if there is none.
     static func problem(of substitution: Substitution) -> ContentProblem? {
-        guard let sample = FileSample(substitution) else { return nil }
-        return all.lazy.compactMap { $0(sample) }.first
+        do {
+            let sample = try FileSample(substitution)
+            return all.lazy.compactMap { $0(sample) }.first
+        } catch {
+            return ContentProblem(kind: "unreadable", sentence: error.reason(for: substitution.file))
+        }
     }
 
     /// Returns the first mistake in the content of a body that becomes a file, as a predicate; nil if there is none.

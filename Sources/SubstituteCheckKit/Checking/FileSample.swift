@@ -22,15 +22,15 @@ struct FileSample {
     /// The size above which a text is not read whole, in bytes.
     static let textSize = 5_000_000
 
-    /// Reads the file; nil if that fails.
-    init?(_ substitution: Substitution) {
-        guard let head = substitution.bytes(upTo: FileFormat.headLength) else { return nil }
+    /// Reads the file.
+    init(_ substitution: Substitution) throws(FileProblem) {
+        let head = try substitution.contents(upTo: FileFormat.headLength)
         (self.substitution, path, type, size) =
             (substitution, substitution.file, substitution.mediaType, substitution.size)
         self.head = Array(head)
         format = FileFormat(head: self.head)
         let isRead = substitution.mediaType.isText && substitution.size <= Self.textSize
-        text = isRead ? substitution.bytes(upTo: Self.textSize) : nil
+        text = isRead ? try substitution.contents(upTo: Self.textSize) : nil
         contents = nil
     }
 

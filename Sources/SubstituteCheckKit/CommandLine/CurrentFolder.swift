@@ -42,7 +42,7 @@ package struct CurrentFolder: Sendable {
             throw ToolError("\(quoted(written)) is not a plain file; name one, or \"-\" for standard input")
         }
         do {
-            return try Data(contentsOf: url(written))
+            return try FileSystem.contents(of: url(written))
         } catch {
             throw ToolError("\(quoted(written)) cannot be read: \(FileSystem.reason(error))")
         }

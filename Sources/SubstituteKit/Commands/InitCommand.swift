@@ -32,19 +32,13 @@ enum InitCommand {
         let (manifest, file) = (
             folder.appendingPathComponent("manifest.json"), folder.appendingPathComponent("hello.txt")
         )
-        if let taken = [manifest, file].first(where: { FileManager.default.fileExists(atPath: $0.path) }) {
+        if let taken = [manifest, file].first(where: { FileSystem.kind(of: $0.path) != nil }) {
             throw ToolError("\(quoted("\(name)/\(taken.lastPathComponent)")) already exists, and was not changed")
-        }
-        do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        } catch {
-            throw ToolError("the folder \(quoted(name)) cannot be created: \(error.localizedDescription)")
         }
         let package = package(around: folder)
         let schema = (package ?? folderOfSchema(for: folder, in: console.folder)).appendingPathComponent(
             "manifest.schema.json"
         )
-        if !FileManager.default.fileExists(atPath: schema.path) { try create(Schema.sealedText, at: schema) }
         let text = """
             {
               "$schema": "\(reference(from: folder, to: schema))",
@@ -53,8 +47,10 @@ enum InitCommand {
             }
 
             """
-        try create(text, at: manifest)
-        try create("This file answers for https://example.com/hello.txt.\n", at: file)
+        var files = [(file, "This file answers for https://example.com/hello.txt.\n"), (manifest, text)]
+        let hasSchema = ![nil, .unexamined].contains(FileSystem.kind(of: schema.path))
+        if !hasSchema { files.insert((schema, Schema.sealedText), at: 0) }
+        try create(files, in: folder, named: name)
         console.print(
             """
             Created \(visible(name))/manifest.json, with a first entry for \(visible(name))/hello.txt.
@@ -137,12 +133,33 @@ enum InitCommand {
         return String(repeating: "../", count: levels) + file.lastPathComponent
     }
 
-    /// Creates a file; fails if a file, a folder or a symbolic link already has this name.
-    private static func create(_ text: String, at file: URL) throws {
-        do {
-            try Data(text.utf8).write(to: file, options: .withoutOverwriting)
-        } catch {
-            throw ToolError("\(quoted(file.path)) cannot be created: \(error.localizedDescription)")
+    /// Creates a folder and files; if one of them cannot be created, removes the others again.
+    private static func create(_ files: [(file: URL, text: String)], in folder: URL, named name: String) throws {
+        var made: [URL] = []
+        func create(_ name: String, _ body: () throws -> Void) throws {
+            do {
+                try FileSystem.again(body)
+            } catch {
+                // A folder that holds something else stays.
+                for file in made.reversed() { remove(file.path) }
+                throw ToolError("\(name) cannot be created: \(FileSystem.reason(error))")
+            }
+        }
+        var missing: [URL] = []
+        var above = folder
+        while FileSystem.kind(of: above.path) == nil {
+            missing.insert(above, at: 0)
+            above.deleteLastPathComponent()
+        }
+        for next in missing {
+            try create("the folder \(quoted(name))") {
+                guard mkdir(next.path, 0o777) == 0 || errno == EEXIST else { throw FileSystem.systemError }
+            }
+            made.append(next)
+        }
+        for (file, text) in files {
+            try create(quoted(file.path)) { try FileSystem.create(Data(text.utf8), at: file) }
+            made.append(file)
         }
     }
 }

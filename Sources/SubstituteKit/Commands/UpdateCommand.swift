@@ -102,7 +102,7 @@ private struct UpdateRun {
 
     private mutating func use(_ resource: Resource, _ index: Int) {
         let file = findings[index].copy.substitution
-        if keeps, findings[index].state == .conflict, let copy = Fingerprint(of: resource.file), copy.count != 0 {
+        if keeps, findings[index].state == .conflict, let copy = try? Fingerprint(of: resource.file), copy.count != 0 {
             findings[index].set(.edited, "it was edited here, and its server's present version is noted")
             findings[index].version = (resource.version ?? RemoteVersion()).with(copy)
             return

@@ -53,8 +53,10 @@ enum WebExtensionCommand {
         let target = try OutputFolder(folder, in: console.folder, besides: manifest.folder)
         let archive = arguments.has(zip) ? try ArchiveFile(beside: target) : nil
         let web = try WebExtension(check.shipped, name: manifest.url.lastPathComponent, pages: pages)
+        // A file that cannot be read now leaves both the folder and the archive as they were.
+        let zipped = try archive.map { _ in try ArchiveFile.data(web.files) }
         try target.write(web.files)
-        try archive?.write(web.files)
+        if let zipped { try archive?.write(zipped) }
         report(web, target, archive, console)
         return 0
     }

@@ -137,10 +137,11 @@ struct Addition {
             guard replaces, case .present = known, let old = substitution(for: resource.key) else { return known }
             return replace(old, with: resource, as: path, discardsEdits: discardsEdits)
         }
-        let (incoming, body): (IncomingBody, IncomingBody.Accepted)
-        do {
+        let (incoming, body, copy): (IncomingBody, IncomingBody.Accepted, Fingerprint)
+        do throws(ToolError) {
             incoming = try IncomingBody(resource)
             body = try incoming.accepted(as: path, includingPrivate: includesPrivate)
+            copy = try Fingerprint(of: resource.file, named: "the loaded file")
         } catch {
             return .refused(error.message)
         }
@@ -162,8 +163,8 @@ struct Addition {
             ignored: resource.ignored
         )
         added.append(entry)
-        return schedule(resource, at: file, for: resource.key.spelling)
-            ?? .added(file, body.remarks + incoming.remark(as: entry.type, in: file))
+        schedule(resource, copy, at: file, for: resource.key.spelling)
+        return .added(file, body.remarks + incoming.remark(as: entry.type, in: file))
     }
 
     /// Replaces the bytes of an entry's file, unless the file was edited.
@@ -176,18 +177,17 @@ struct Addition {
         as path: String? = nil,
         discardsEdits: Bool = false
     ) -> Outcome {
-        do {
+        let (here, there): (Fingerprint, Fingerprint)
+        do throws(ToolError) {
             let body = try IncomingBody(resource)
                 .accepted(as: path ?? old.file, includingPrivate: includesPrivate)
             if let reason = body.objection(to: old.mediaType) { return .refused(reason) }
+            here = try Fingerprint(of: URL(fileURLWithPath: old.realPath), named: quoted(old.file))
+            there = try Fingerprint(of: resource.file, named: "the loaded file")
         } catch {
             return .refused(error.message)
         }
         let url = old.recordedURL
-        let real = URL(fileURLWithPath: old.realPath)
-        guard let here = Fingerprint(of: real), let there = Fingerprint(of: resource.file) else {
-            return .refused("\(quoted(old.file)) cannot be read")
-        }
         if there.count == 0, here.count != 0, record.version(of: url)?.copy != there {
             return .refused(
                 "its server sends an empty file, and \(quoted(old.file)) has \(ByteCount(here.count ?? 0)); if it is "
@@ -202,7 +202,8 @@ struct Addition {
             }
             let path = realPath(of: old)
             if [.edited, .conflict].contains(comparison) { discarded.insert(path) }
-            return schedule(resource, at: path, for: url, replacing: here) ?? .replaced(old.file)
+            schedule(resource, there, at: path, for: url, replacing: here)
+            return .replaced(old.file)
         }
         guard old.namedFile == old.file else {
             return .refused("\(quoted(old.file)) belongs to the entry of its folder, so it cannot have another path")
@@ -213,7 +214,8 @@ struct Addition {
         }
         names.markTaken(path)
         if let key = try? URLPattern(old.namedURL) { text.setFile(of: key, to: path) }
-        return schedule(resource, at: path, for: url) ?? .moved(path, from: old.file)
+        schedule(resource, there, at: path, for: url)
+        return .moved(path, from: old.file)
     }
 
     /// True if an entry without conditions other than the substitution's own names the same file.
@@ -248,20 +250,17 @@ struct Addition {
     }
 
     /// Schedules the resource's file, and records its version under a URL.
-    ///
-    /// - Returns: The reason why the file cannot be read; nil if it can.
     private mutating func schedule(
         _ resource: Resource,
+        _ copy: Fingerprint,
         at path: String,
         for url: String,
         replacing old: Fingerprint? = nil
-    ) -> Outcome? {
-        guard let copy = Fingerprint(of: resource.file) else { return .refused("the loaded file cannot be read") }
+    ) {
         record.set((resource.version ?? RemoteVersion()).with(copy), for: url)
         // A file that a killed run left at a new path has the same bytes.
         let left = old == nil && FileSystem.kind(of: folder.appendingPathComponent(path).path) != nil
         change.schedule(resource.file, at: path, replacing: left ? copy : old)
-        return nil
     }
 
     /// Records the server's version of a resource without a change of its file.

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// A short text that differs for different bytes: their number, and their FNV-1a hash.
 struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {
@@ -13,19 +14,34 @@ struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {
         self = builder.fingerprint
     }
 
-    /// Returns the fingerprint of a file's bytes as they are now; nil if they cannot be read.
+    /// Returns the fingerprint of a file's bytes as they are now; nil if there is no file.
     ///
     /// The file is read and not mapped, because an editor may shorten it meanwhile.
-    init?(of file: URL) {
-        guard let handle = try? FileHandle(forReadingFrom: file) else { return nil }
-        defer { try? handle.close() }
-        var builder = Builder()
-        do {
+    ///
+    /// - Throws: An error of the system if there is a file that cannot be read.
+    init?(of file: URL) throws {
+        if FileSystem.kind(of: file.path) == nil { return nil }
+        self = try FileSystem.again {
+            let handle = try FileHandle(forReadingFrom: file)
+            defer { try? handle.close() }
+            var builder = Builder()
             while let data = try handle.read(upToCount: 1 << 20), !data.isEmpty { builder.combine(data) }
-        } catch {
-            return nil
+            return builder.fingerprint
         }
-        self = builder.fingerprint
+    }
+
+    /// Returns the fingerprint of a file that exists.
+    ///
+    /// - Throws: ``ToolError`` about the file, which the message calls `name`.
+    init(of file: URL, named name: String) throws(ToolError) {
+        let found: Fingerprint?
+        do {
+            found = try Fingerprint(of: file)
+        } catch {
+            throw ToolError("\(name) cannot be read: \(FileSystem.reason(error))")
+        }
+        guard let found else { throw ToolError("\(name) does not exist any more") }
+        self = found
     }
 
     /// The number of bytes.

@@ -86,7 +86,7 @@ struct FolderChange {
                 try checkManifest()
                 let main = manifest.resolvingSymlinksInPath()
                 let old = Fingerprint(original)
-                guard Fingerprint(of: main) == old else { throw Self.changed(name) }
+                guard try Self.fingerprint(main, name) == old else { throw Self.changed(name) }
                 let book = folder.appendingPathComponent(RemoteRecord.name).resolvingSymlinksInPath()
                 if let added { try make(change(added, book, RemoteRecord.name, over: record?.read)) }
                 for replacement in replacements { try make(replacement) }
@@ -97,10 +97,10 @@ struct FolderChange {
                 do {
                     for step in undo.reversed() { try step() }
                 } catch {
-                    throw ToolError("not everything could be restored: \(FileSystem.reason(error))")
+                    throw ToolError("not everything could be restored: \(Self.words(error))")
                 }
                 if let error = error as? ToolError { throw error }
-                throw ToolError("nothing was changed: \(FileSystem.reason(error))")
+                throw ToolError("nothing was changed: \(Self.words(error))")
             }
         }
     }
@@ -129,7 +129,7 @@ struct FolderChange {
         }
 
         private func check() throws {
-            guard Fingerprint(of: target) == replaced else { throw FolderChange.changed(name) }
+            guard try FolderChange.fingerprint(target, name) == replaced else { throw FolderChange.changed(name) }
         }
 
         /// Moves the new file to its path.
@@ -154,7 +154,7 @@ struct FolderChange {
     private static func move(_ file: URL, over target: URL) throws {
         if rename(file.path, target.path) == 0 { return }
         guard errno == EXDEV else { throw error(target.path) }
-        try Data(contentsOf: file).write(to: target, options: .atomic)
+        try FileSystem.again { try Data(contentsOf: file).write(to: target, options: .atomic) }
     }
 
     /// Returns the URL for a path, and creates the path's missing parent folders.
@@ -190,11 +190,29 @@ struct FolderChange {
         }
     }
 
+    /// Returns the fingerprint of a file as it is now; nil if there is no file.
+    private static func fingerprint(_ file: URL, _ name: String) throws(ToolError) -> Fingerprint? {
+        do {
+            return try Fingerprint(of: file)
+        } catch {
+            throw ToolError(
+                "nothing was changed, because \(quoted(name)) cannot be read: \(FileSystem.reason(error))"
+            )
+        }
+    }
+
     private static func changed(_ name: String) -> ToolError {
         ToolError("\(quoted(name)) was changed in the meantime, so nothing was done; run the command again")
     }
 
     private static func error(_ path: String) -> ToolError {
-        ToolError("\(quoted(path)): \(String(cString: strerror(errno)))")
+        ToolError("nothing was changed: \(quoted(path)): \(String(cString: strerror(errno)))")
+    }
+
+    /// Returns what an error says, with the path that it concerns.
+    private static func words(_ error: any Error) -> String {
+        if let error = error as? ToolError { return error.message }
+        let path = (error as NSError).userInfo[NSFilePathErrorKey] as? String
+        return (path.map { "\(quoted($0)): " } ?? "") + FileSystem.reason(error)
     }
 }

@@ -126,9 +126,9 @@ extension IncomingBody {
     /// - Throws: ``ToolError`` if the file cannot be read.
     init(_ resource: Resource) throws(ToolError) {
         do {
-            bytes = try Data(contentsOf: resource.file, options: .mappedIfSafe)
+            bytes = try FileSystem.again { try Data(contentsOf: resource.file, options: .mappedIfSafe) }
         } catch {
-            throw ToolError("it cannot be read: \(FileSystem.reason(error))")
+            throw ToolError("the loaded file cannot be read: \(FileSystem.reason(error))")
         }
         (key, sent, isDecoded, privacy) = (resource.key, resource.type, resource.isDecoded, resource.privacy)
     }

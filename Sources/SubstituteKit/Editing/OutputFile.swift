@@ -49,30 +49,38 @@ struct OutputFile {
         try check()
     }
 
-    private func check() throws(ToolError) {
+    /// Returns the type of what is at the path; nil if the path is free.
+    @discardableResult
+    private func check() throws(ToolError) -> FileAttributeType? {
         let kind = FileSystem.kind(of: url.path)
-        guard kind != .typeDirectory, access((kind == nil ? url.deletingLastPathComponent() : url).path, W_OK) == 0
+        guard ![.typeDirectory, .unexamined].contains(kind),
+            access((kind == nil ? url.deletingLastPathComponent() : url).path, W_OK) == 0
         else {
             throw ToolError(
                 "\(quoted(path)) cannot be written; its folder must exist, and it must not be a folder itself"
             )
         }
         // A device or a pipe holds nothing that could be lost.
-        guard kind == .typeRegular else { return }
-        let data = (try? Data(contentsOf: url)) ?? Data("?".utf8)
+        guard kind == .typeRegular else { return kind }
+        let data: Data
+        do {
+            data = try FileSystem.contents(of: url)
+        } catch {
+            throw ToolError("\(quoted(path)) cannot be read, and is left as it was: \(FileSystem.reason(error))")
+        }
         if !data.isEmpty, !Seal.isIntact(data) {
             throw ToolError(
                 "\(quoted(path)) was not written by this tool, or was edited since; move it, or name another file"
             )
         }
+        return kind
     }
 
     /// Writes the file; an existing file keeps its bytes until the new ones are complete.
     func write(_ data: Data) throws(ToolError) {
-        try check()
+        let isPlain = try [nil, .typeRegular].contains(check())
         do {
-            let isPlain = [nil, .typeRegular].contains(FileSystem.kind(of: url.path))
-            try data.write(to: url, options: isPlain ? .atomic : [])
+            try FileSystem.again { try data.write(to: url, options: isPlain ? .atomic : []) }
         } catch {
             throw ToolError("\(quoted(path)) cannot be written: \(FileSystem.reason(error))")
         }

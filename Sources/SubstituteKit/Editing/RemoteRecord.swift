@@ -67,7 +67,7 @@ struct RemoteRecord: Sendable {
             guard FileSystem.kind(of: file.resolvingSymlinksInPath().path) == .typeRegular else {
                 throw ToolError("it is not a file")
             }
-            let data = try Data(contentsOf: file)
+            let data = try FileSystem.contents(of: file)
             let stored = try JSONDecoder().decode([String: RemoteVersion].self, from: data).sorted { $0.key < $1.key }
             versions = Dictionary(stored.map { (Self.key($0.key), $0.value) }) { _, last in last }
             (original, read) = (versions, Fingerprint(data))

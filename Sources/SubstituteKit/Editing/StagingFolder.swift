@@ -78,11 +78,12 @@ final class StagingFolder: @unchecked Sendable {
         while true {
             let isMade = mkdir(url.path, 0o777) == 0
             let code = errno
-            let descriptor = open(url.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            let descriptor = uninterrupted { open(url.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
             guard descriptor >= 0 else {
                 // Another run removed the folder between `mkdir` and `open`.
                 if errno == ENOENT, !isMade, code == EEXIST { continue }
                 let reason = String(cString: strerror(isMade ? errno : code))
+                if isMade { rmdir(url.path) }
                 throw ToolError("nothing can be written to \(quoted(folder.path)): \(reason)")
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -107,7 +108,8 @@ final class StagingFolder: @unchecked Sendable {
 
     /// Removes the staged files and the backups; keeps the folder, because the lock is on the folder.
     private func empty() {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
+        let names = try? FileSystem.again { try FileManager.default.contentsOfDirectory(atPath: url.path) }
+        for name in names ?? [] {
             let isOwn = name.hasPrefix(Self.aside) || name.allSatisfy { $0.isASCII && $0.isNumber }
             if isOwn { try? FileManager.default.removeItem(at: url.appendingPathComponent(name)) }
         }
@@ -135,9 +137,9 @@ final class StagingFolder: @unchecked Sendable {
     func write(_ data: Data) throws(ToolError) -> URL {
         let file = newFileURL()
         do {
-            try data.write(to: file)
+            try FileSystem.create(data, at: file)
         } catch {
-            throw ToolError("nothing was changed: \(FileSystem.reason(error))")
+            throw ToolError("nothing was changed: \(quoted(file.path)) cannot be written: \(FileSystem.reason(error))")
         }
         return file
     }

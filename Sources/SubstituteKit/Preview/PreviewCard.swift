@@ -83,7 +83,12 @@ struct PreviewCard {
     ///
     /// A wide card has room for 640 characters of a single long line.
     private var firstLines: String {
-        guard let data = substitution.bytes(upTo: 2048) else { return "" }
+        let data: Data
+        do {
+            data = try substitution.contents(upTo: 2048)
+        } catch {
+            return error.reason(for: substitution.file)
+        }
         var text = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "\t", with: "    ")
         // The 2048 bytes may end in the middle of a character.
         if data.count < substitution.size, text.hasSuffix("\u{FFFD}") { text.removeLast() }

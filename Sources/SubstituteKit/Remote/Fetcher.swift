@@ -136,8 +136,11 @@ final class Fetcher: NSObject, @unchecked Sendable {
         var handle: FileHandle?
         switch use {
         case .write(let file):
-            try Data().write(to: file)
-            handle = try FileHandle(forWritingTo: file)
+            let descriptor = uninterrupted { open(file.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
+            guard descriptor >= 0 else {
+                throw ToolError("it cannot be written: \(FileSystem.reason(FileSystem.systemError))")
+            }
+            handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         case .head: request.httpMethod = "HEAD"
         case .compare: break
         }

@@ -124,11 +124,10 @@ struct RemoteCheck {
 
     private func finding(of copy: CheckedFile, _ fetcher: Fetcher) async -> Finding {
         if let exemption = copy.exemption { return Finding(copy: copy, state: .exempt, reason: exemption) }
-        guard let here = Fingerprint(of: URL(fileURLWithPath: copy.substitution.realPath)), let count = here.count
-        else {
-            return Finding(copy: copy, state: .unknown, reason: "the file cannot be read")
-        }
         do {
+            let file = URL(fileURLWithPath: copy.substitution.realPath)
+            let here = try Fingerprint(of: file, named: "the file")
+            let count = here.count ?? 0
             let known = record.version(of: copy.substitution.recordedURL)
             let lengths = Set([count, known?.copy?.count].compactMap(\.self))
             let isConditional = known?.etag != nil || known?.lastModified != nil

@@ -67,7 +67,7 @@ struct VerificationLimits: Sendable {
     private func remedy(for change: ServedComparison.Change) -> String {
         guard case .body(let data) = change.served else { return "--allow-changed permits it" }
         let file = change.substitution
-        let here = Fingerprint(of: URL(fileURLWithPath: file.realPath))
+        let here = try? Fingerprint(of: URL(fileURLWithPath: file.realPath))
         switch here.flatMap({ record?.comparison(of: file.recordedURL, here: $0, there: Fingerprint(data)) }) {
         case .edited?, .conflict?:
             let isKnown = record?.version(of: file.recordedURL) != nil

@@ -15,7 +15,7 @@ struct ArchiveFile {
     private static let first = "manifest.json"
 
     /// Checks that the archive may be written: its path is free, or holds a file that this tool wrote.
-    init(beside folder: OutputFolder) throws(UsageError) {
+    init(beside folder: OutputFolder) throws {
         url = folder.url.appendingPathExtension("zip")
         path =
             folder.url.lastPathComponent == (folder.path as NSString).lastPathComponent
@@ -24,22 +24,33 @@ struct ArchiveFile {
         guard kind == .typeRegular else {
             throw UsageError("\(quoted(path)) is not a file; move it, or name another folder")
         }
-        guard let data = try? Data(contentsOf: url), data.isEmpty || Seal.isIntact(data) else {
+        let data: Data
+        do {
+            data = try FileSystem.contents(of: url)
+        } catch {
+            throw ToolError("\(quoted(path)) cannot be read, and is left as it was: \(FileSystem.reason(error))")
+        }
+        guard data.isEmpty || Seal.isIntact(data) else {
             throw UsageError(
                 "this tool did not write \(quoted(path)), or it was edited since; move it, or name another folder"
             )
         }
     }
 
-    /// Writes the archive; replaces an existing archive only when the new one is completely on disk.
-    func write(_ files: [String: WebExtension.Content]) throws {
+    /// Returns the archive's bytes.
+    static func data(_ files: [String: WebExtension.Content]) throws -> Data {
         var archive = ZIPArchive()
-        let paths = files.keys.sorted { ($0 == Self.first ? 0 : 1, $0) < ($1 == Self.first ? 0 : 1, $1) }
+        let paths = files.keys.sorted { ($0 == first ? 0 : 1, $0) < ($1 == first ? 0 : 1, $1) }
         for path in paths {
             if let content = files[path] { try archive.append(content.data, as: path) }
         }
+        return archive.data
+    }
+
+    /// Writes the archive; replaces an existing archive only when the new one is completely on disk.
+    func write(_ data: Data) throws(ToolError) {
         do {
-            try archive.data.write(to: url, options: .atomic)
+            try FileSystem.again { try data.write(to: url, options: .atomic) }
         } catch {
             throw ToolError("\(quoted(path)) cannot be written, though the folder was: \(FileSystem.reason(error))")
         }

@@ -48,29 +48,39 @@ struct OutputFolder {
         if (here.path + "/").hasPrefix(folder) {
             throw UsageError("\(quoted(path)) is the folder you are in, or one around it; name another folder")
         }
-        guard FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path) else {
+        guard FileSystem.kind(of: url.deletingLastPathComponent().path) != nil else {
             throw UsageError("the folder around \(quoted(path)) does not exist; create it, or name another")
         }
-        try checkIsOurs()
+        do {
+            try FileSystem.again(checkIsOurs)
+        } catch let error as UsageError {
+            throw error
+        } catch {
+            let reason = (error as? ToolError)?.message ?? FileSystem.reason(error)
+            throw ToolError("\(quoted(path)) cannot be read, and is left as it was: \(reason)")
+        }
     }
 
     private func checkIsOurs() throws {
         guard let kind = FileSystem.kind(of: url.path) else { return }
-        guard kind == .typeDirectory else { throw UsageError("\(quoted(path)) is a file; name a folder") }
+        guard [.typeDirectory, .unexamined].contains(kind) else {
+            throw UsageError("\(quoted(path)) is a file; name a folder")
+        }
         let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
         if names.allSatisfy({ $0 == ".DS_Store" }) { return }
-        guard let list = Self.list(in: url) else {
+        guard let list = try Self.list(in: url) else {
             throw UsageError("\(quoted(path)) holds files that this tool did not write; name a new folder")
         }
         let written = Self.fingerprints(in: list)
-        let others = FileManager.default.enumerator(atPath: url.path)
-        while let name = others?.nextObject() as? String {
+        for name in try FileManager.default.subpathsOfDirectory(atPath: url.path) {
+            let kind = FileSystem.kind(of: url.appendingPathComponent(name).path)
             let isOther =
-                others?.fileAttributes?[.type] as? FileAttributeType != .typeDirectory && written[name] == nil
-                && name != Self.listName
+                kind != .typeDirectory && written[name] == nil && name != Self.listName
                 && !Self.generated.contains(where: name.hasPrefix)
                 && !Self.strangers.contains((name as NSString).lastPathComponent)
-            if let known = written[name] ?? nil, Fingerprint(of: url.appendingPathComponent(name)) != known {
+            if let known = written[name] ?? nil,
+                try Fingerprint(of: url.appendingPathComponent(name), named: quoted(name)) != known
+            {
                 throw UsageError(
                     "\(quoted("\(path)/\(name)")) was edited since this tool wrote it, and the folder is replaced whole; copy "
                         + "the edit into the app's own file and remove the folder, or name a new folder"
@@ -100,9 +110,11 @@ struct OutputFolder {
     nonisolated(unsafe) private static let fingerprint = /\d+-[0-9a-f]{16}/
 
     /// Returns the list of files in a folder; nil if this tool did not write the folder.
-    private static func list(in folder: URL) -> String? {
-        let list = try? String(contentsOf: folder.appendingPathComponent(listName), encoding: .utf8)
-        return list.flatMap { $0.hasPrefix(listHead) ? $0 : nil }
+    private static func list(in folder: URL) throws -> String? {
+        let file = folder.appendingPathComponent(listName)
+        guard FileSystem.kind(of: file.path) != nil else { return nil }
+        let list = String(decoding: try FileSystem.contents(of: file), as: UTF8.self)
+        return list.hasPrefix(listHead) ? list : nil
     }
 
     /// Writes the files to a new folder, and then replaces the old folder with the new one.
@@ -116,15 +128,19 @@ struct OutputFolder {
                 try "\(Fingerprint(files[path]?.data ?? Data()).rawValue) \(path)"
             }
             let list = ([Self.listHead, ""] + lines).joined(separator: "\n") + "\n"
-            try Data(list.utf8).write(to: new.appendingPathComponent(Self.listName))
+            try FileSystem.create(Data(list.utf8), at: new.appendingPathComponent(Self.listName))
             let paths = files.keys.sorted()
             let folders = Set(paths.map { ($0 as NSString).deletingLastPathComponent })
             for folder in folders where !folder.isEmpty {
                 let folder = new.appendingPathComponent(folder)
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             }
-            for path in paths { try files[path]?.data.write(to: new.appendingPathComponent(path)) }
-            if FileManager.default.fileExists(atPath: url.path) {
+            for path in paths {
+                if let data = try files[path]?.data {
+                    try FileSystem.create(data, at: new.appendingPathComponent(path))
+                }
+            }
+            if FileSystem.kind(of: url.path) != nil {
                 try replace(with: new)
             } else {
                 try FileManager.default.moveItem(at: new, to: url)
@@ -160,10 +176,13 @@ struct OutputFolder {
             let name = stagingPrefix + UUID().uuidString
             let new = url.deletingLastPathComponent().appendingPathComponent(name)
             try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
-            let descriptor = open(new.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            let descriptor = uninterrupted { open(new.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
             if descriptor < 0, errno == ENOENT { continue }
-            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-            flock(descriptor, LOCK_EX)
+            guard descriptor >= 0 else {
+                defer { rmdir(new.path) }
+                throw FileSystem.systemError
+            }
+            _ = uninterrupted { flock(descriptor, LOCK_EX) }
             if FileSystem.kind(of: new.path) != nil { return (new, descriptor) }
             close(descriptor)
         }
@@ -217,7 +236,7 @@ struct OutputFolder {
     ///
     /// Such a folder contains a complete list beside other files, or nothing but an incomplete list, or nothing at all.
     private static func isLeftover(_ folder: URL) -> Bool {
-        if list(in: folder) != nil { return true }
+        if (try? list(in: folder)) != nil { return true }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return false }
         let text = try? String(contentsOf: folder.appendingPathComponent(listName), encoding: .utf8)
         return names.isEmpty || names == [listName] && text.map(listHead.hasPrefix) == true
@@ -236,7 +255,13 @@ extension WebExtension.Content {
             case .bytes(let data):
                 return data
             case .copy(let substitution):
-                guard let data = substitution.bytes(upTo: substitution.size + 1), data.count == substitution.size else {
+                let data: Data
+                do {
+                    data = try substitution.contents(upTo: substitution.size + 1)
+                } catch {
+                    throw ToolError(error.reason(for: substitution.file))
+                }
+                guard data.count == substitution.size else {
                     throw ToolError("\(quoted(substitution.file)) changed while it was read; try again")
                 }
                 return data
