@@ -74,6 +74,13 @@ let package = Package(
             ),
             dependencies: ["substitute"]
         ),
+        // The app of the tests in which system calls fail.
+        .executableTarget(
+            name: "FailingCallsApp",
+            dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer"],
+            path: "Tests/FailingCalls",
+            exclude: ["FailingCalls.c"]
+        ),
         .testTarget(
             name: "LocalSubstitutionCacheTests",
             // A process can install only one cache at a time. So all tests of this package that install a cache are in
@@ -102,8 +109,7 @@ let package = Package(
             name: "SubstituteTests",
             dependencies: [
                 "SubstituteKit", "SubstituteCheckKit", "substitute", "LocalSubstitutionCache", "SubstitutionRules",
-                "LoopbackServer",
-                "TestSupport",
+                "FailingCallsApp", "LoopbackServer", "TestSupport",
             ],
             exclude: ["Fixtures"]
         ),

@@ -1,0 +1,199 @@
+// Only Linux has the system calls that fail here.
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
+import LoopbackServer
+
+/// A small app for the tests in which system calls fail.
+///
+/// It prepares something, does one operation while calls may fail, and then prints what it has.
+///
+///     FailingCallsApp OPERATION FOLDER
+@main
+enum FailingCallsApp {
+    static func main() async {
+        let arguments = CommandLine.arguments
+        do {
+            guard arguments.count == 3 else { throw CocoaError(.featureUnsupported) }
+            let app = Operations(folder: URL(fileURLWithPath: arguments[2]))
+            switch arguments[1] {
+            case "load": try app.load()
+            case "reload": try app.reload()
+            case "range": try app.range()
+            case "store": try await app.store()
+            case "replay": try await app.replay()
+            case "remove": try await app.remove { archive, url in "\(archive.remove(url))" }
+            case "removeAll": try await app.remove { archive, _ in "\(archive.removeAll())" }
+            case "save": try app.save()
+            default: throw CocoaError(.featureUnsupported)
+            }
+        } catch {
+            failing(false)
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            end(1)
+        }
+        end(0)
+    }
+
+    /// Ends the process, without another attempt to save a recording.
+    private static func end(_ status: Int32) -> Never {
+        fflush(nil)
+        _exit(status)
+    }
+
+    /// Lets calls fail from now on, or no longer; has no effect if the library of the test is not loaded.
+    static func failing(_ isOn: Bool) {
+        guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "failing_calls") else { return }
+        unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Void).self)(isOn ? 1 : 0)
+    }
+}
+
+private struct Operations {
+    let folder: URL
+
+    private var manifest: URL { folder.appendingPathComponent("manifest.json") }
+
+    /// Does something while calls may fail.
+    private func whileFailing<T>(_ operation: () throws -> T) rethrows -> T {
+        FailingCallsApp.failing(true)
+        defer { FailingCallsApp.failing(false) }
+        return try operation()
+    }
+
+    private func whileFailing<T>(_ operation: () async throws -> T) async rethrows -> T {
+        FailingCallsApp.failing(true)
+        defer { FailingCallsApp.failing(false) }
+        return try await operation()
+    }
+
+    private func request(_ url: String, _ headers: [String: String] = [:]) throws -> URLRequest {
+        guard let url = URL(string: url) else { throw CocoaError(.formatting) }
+        var request = URLRequest(url: url)
+        headers.forEach { request.setValue($1, forHTTPHeaderField: $0) }
+        return request
+    }
+
+    // MARK: - A manifest
+
+    private func printResponses(_ cache: LocalSubstitutionCache) throws {
+        for substitution in cache.substitutions.sorted(by: { $0.url < $1.url }) {
+            let data = try cache.cachedResponse(for: request(substitution.url))?.data
+            print(substitution.url, data?.count ?? -1, Set(data ?? Data()).sorted())
+        }
+    }
+
+    func load() throws {
+        let mapping = try whileFailing { try LocalSubstitutionCache(manifest: manifest, reading: .mapped) }
+        let copying = try whileFailing { try LocalSubstitutionCache(manifest: manifest, reading: .copied) }
+        try printResponses(mapping)
+        try printResponses(copying)
+    }
+
+    func reload() throws {
+        let file = folder.appendingPathComponent("small.txt")
+        func write(_ text: String) throws {
+            try FileManager.default.removeItem(at: file)
+            try Data(text.utf8).write(to: file)
+        }
+        try write("small")
+        let cache = try LocalSubstitutionCache(manifest: manifest)
+        try write("other")
+        defer {
+            let data = try? cache.cachedResponse(for: request("https://example.com/small.txt"))?.data
+            print(cache.substitutions.count, "files,", data.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")
+        }
+        try whileFailing { try cache.reload() }
+    }
+
+    func range() throws {
+        let cache = try LocalSubstitutionCache(manifest: manifest)
+        let request = try request("https://example.com/large.bin", ["Range": "bytes=5000-289999"])
+        let response = whileFailing { cache.cachedResponse(for: request) }
+        print(response?.data.count ?? -1, Set(response?.data ?? Data()).sorted())
+    }
+
+    // MARK: - An archive
+
+    /// A server of pages, and a session with an archive.
+    private final class Archived: Sendable {
+        let server: LoopbackServer
+        let archive: OfflineArchive
+        let session: URLSession
+
+        init(_ folder: URL, _ manifest: URL) throws {
+            server = try LoopbackServer { request in
+                .text(String(repeating: request.headers["x-version"] ?? "", count: 50_000))
+            }
+            archive = try OfflineArchive(directory: folder.appendingPathComponent("Offline"), capacity: 1_000_000)
+            try LocalSubstitutionCache(manifest: manifest).install(archive: archive)
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.useSubstitutions()
+            session = URLSession(configuration: configuration)
+        }
+
+        /// Loads a page, and waits until it is written; returns what came.
+        func load(_ path: String, _ version: String = "") async -> String {
+            var request = URLRequest(url: server.url.appendingPathComponent(path))
+            request.setValue(version, forHTTPHeaderField: "X-Version")
+            do {
+                let (data, _) = try await session.data(for: request)
+                archive.wait()
+                return "\(data.count) × \(String(decoding: Set(data).sorted(), as: UTF8.self))"
+            } catch {
+                return "nothing"
+            }
+        }
+    }
+
+    func store() async throws {
+        let site = try Archived(folder, manifest)
+        _ = await site.load("page", "1")
+        print("online:", await whileFailing { await site.load("page", "2") })
+        site.server.stop()
+        print("offline:", await site.load("page"))
+    }
+
+    func replay() async throws {
+        let site = try Archived(folder, manifest)
+        _ = await site.load("page", "1")
+        site.server.stop()
+        print("offline:", await whileFailing { await site.load("page") })
+        print("again:", await site.load("page"))
+    }
+
+    func remove(_ remove: @Sendable (OfflineArchive, URL) -> String) async throws {
+        let site = try Archived(folder, manifest)
+        for path in ["page", "other"] { _ = await site.load(path, "1") }
+        site.server.stop()
+        let url = site.server.url.appendingPathComponent("page")
+        let result = whileFailing { remove(site.archive, url) }
+        // Whatever the removal says, its copy is not replayed.
+        print(result.hasPrefix("failure") ? "failed" : "done")
+        print("offline:", await site.load("page"))
+        site.archive.wait()
+    }
+
+    // MARK: - A recording
+
+    func save() throws {
+        let cache = try LocalSubstitutionCache(manifest: manifest)
+        let recording = try cache.record(to: folder.appendingPathComponent("app.har"))
+        _ = try cache.cachedResponse(for: request("https://example.com/small.txt"))
+        try recording.save()
+        _ = try cache.cachedResponse(for: request("https://example.com/large.bin"))
+        try whileFailing { try recording.save() }
+    }
+}
+
+extension OfflineArchive {
+    /// Waits until all copies that are pending now have been written.
+    fileprivate func wait() { _ = copies }
+}
+#else
+@main
+enum FailingCallsApp {
+    static func main() {}
+}
+#endif

@@ -1,0 +1,139 @@
+// Only Linux has the system calls that fail here.
+#if os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+/// Tests in which one system call of an operation fails.
+///
+/// A `swift test` lets the first and the last call of each kind fail. A long run lets every call fail with every error,
+/// and prints how many runs there were.
+@Suite(
+    "Any one system call may fail",
+    .enabled(if: FailingProgram.compiler != nil || Program.isEverythingRequired, "needs a C compiler"),
+    .serialized
+)
+struct FailedCallTests {
+    @Test(
+        "After a failed call, everything is old or new, and the operation says so",
+        arguments: FailingOperation.all
+    )
+    func calls(operation: FailingOperation) async throws {
+        let site = try RemoteSite()
+        let sweep = try await FailingSweep(operation, site)
+        var runs: [String] = []
+        for (kind, errors) in FailingCall.errors {
+            let count = sweep.undisturbed.counts[kind] ?? 0
+            guard count > 0 else { continue }
+            let tried = Program.isLongRun ? errors : Array(errors.prefix(1))
+            let numbers = Program.isLongRun ? Array(1...count) : Array(Set([1, count]))
+            for error in tried {
+                for number in numbers {
+                    let call = FailingCall(kind: kind, number: number, error: error)
+                    let problems = try await sweep.problems(with: call)
+                    withKnownIssue("A removal that fails is not told.", isIntermittent: true) {
+                        #expect(problems.isEmpty, "\(operation.name), \(call): \(problems.joined(separator: "\n"))")
+                    } when: {
+                        operation.name.hasPrefix("remove")
+                    }
+                }
+            }
+            runs.append("\(kind) \(count) × \(tried.map(FailingCall.name).joined(separator: " "))")
+        }
+        #expect(!runs.isEmpty)
+        if Program.isLongRun { print("failed calls: \(operation.name): \(runs.joined(separator: ", "))") }
+    }
+}
+
+/// The runs of one operation.
+private struct FailingSweep {
+    let operation: FailingOperation
+    let site: RemoteSite
+    let program: FailingProgram
+    /// A copy of what the operation begins with.
+    let original: TemporaryFolder
+    let old: [String: Data]
+    /// The outcome of a run in which no call fails.
+    let undisturbed: FailingProgram.Outcome
+
+    init(_ operation: FailingOperation, _ site: RemoteSite) async throws {
+        (self.operation, self.site, program, original) = (operation, site, try FailingProgram(), try TemporaryFolder())
+        let temporary = program.folder.appendingPathComponent("tmp")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
+        try await operation.prepare(program.folder, site)
+        let copy = original.url.appendingPathComponent("copy")
+        try FileManager.default.copyItem(at: program.folder, to: copy)
+        old = try FailingProgram.listing(of: program.folder)
+        undisturbed = try await Self.run(operation, program, site, nil)
+        try #require(undisturbed.result.status == 0, "\(undisturbed.result)")
+    }
+
+    private static func run(
+        _ operation: FailingOperation,
+        _ program: FailingProgram,
+        _ site: RemoteSite,
+        _ call: FailingCall?
+    ) async throws -> FailingProgram.Outcome {
+        if let arguments = operation.arguments {
+            return try await program.run(Tool.url, arguments(site), call, waits: false)
+        }
+        let app = Tool.url.deletingLastPathComponent().appendingPathComponent("FailingCallsApp")
+        return try await program.run(app, [operation.name, program.folder.path], call, waits: true)
+    }
+
+    /// Lets a call fail, and returns what is wrong afterwards, in words.
+    func problems(with call: FailingCall) async throws -> [String] {
+        try program.restore(original.url.appendingPathComponent("copy"))
+        let outcome = try await Self.run(operation, program, site, call)
+        guard let failed = outcome.failedPath else { return ["the program did not make this call"] }
+        let (result, new) = (outcome.result, undisturbed.listing)
+        let told = result.errors + result.output
+        var problems: [String] = []
+        var leftovers: [String] = []
+        // The tool's statuses.
+        if !(0...3).contains(result.status) { problems.append("crashed, or hung for two minutes") }
+        for path in Set(outcome.listing.keys).union(old.keys).union(new.keys).sorted() {
+            let content = outcome.listing[path]
+            if content == old[path] || content == new[path] || operation.isWhole(path, content) { continue }
+            if FailingOperation.isLeftover(path) { leftovers.append(path) } else { problems.append("half: \(path)") }
+        }
+        let state = outcome.listing.filter { !leftovers.contains($0.key) }
+        let isTold =
+            told.contains(call.reason) || operation.isUnclear(call) && result.status != 0
+            || state.values.contains { $0.range(of: Data(call.reason.utf8)) != nil }
+        if result.status == 0 {
+            let isUsual = result.output == undisturbed.result.output && state == new
+            let isRight = isUsual || operation.otherOutputs.contains(result.output) || isTold
+            if call.error == EINTR, !isUsual || state != outcome.listing { problems.append("it was not called again") }
+            if !isRight { problems.append("done, but different: \(differences(state, new))") }
+        } else if call.error == EINTR {
+            problems.append("it was not called again")
+        } else if operation.arguments == nil {
+            if !["", operation.outputOfFailure].contains(result.output) {
+                problems.append("the failure has an effect")
+            }
+        } else if state != old, !isTold {
+            problems.append("not old, and not told: \(differences(state, old))")
+        }
+        if result.status != 0 {
+            let names = failed.split(separator: "/").suffix(2).map(String.init) + operation.subjects
+            if !names.contains(where: told.contains) { problems.append("the message does not name a file") }
+            if !isTold { problems.append("the message has no reason") }
+        }
+        if operation.arguments != nil, outcome.listing != old, outcome.listing != new {
+            let again = try await Self.run(operation, program, site, nil)
+            if again.result.status != 0 || again.listing != new {
+                problems.append("the next run: \(again.result), \(differences(again.listing, new))")
+            }
+        }
+        guard !problems.isEmpty else { return [] }
+        return problems + ["the call for \(failed) failed; status \(result.status), \(result.output), \(result.errors)"]
+    }
+
+    private func differences(_ some: [String: Data], _ others: [String: Data]) -> String {
+        Set(some.keys).union(others.keys).sorted().filter { some[$0] != others[$0] }.map { path in
+            "\(path): \(some[path]?.count ?? -1) for \(others[path]?.count ?? -1) bytes"
+        }.joined(separator: ", ")
+    }
+}
+#endif

@@ -1,0 +1,142 @@
+// Only Linux has the system calls that fail here.
+#if os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+/// An operation of the library or of the tool, during which system calls fail.
+struct FailingOperation: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// The arguments of the tool; nil for an operation of the app `FailingCallsApp`.
+    var arguments: (@Sendable (RemoteSite) -> [String])?
+    /// Writes what the operation begins with.
+    let prepare: @Sendable (URL, RemoteSite) async throws -> Void
+    /// The outputs that are right, too, if a call has failed: the library reports no error to the app then.
+    var otherOutputs: Set<String> = []
+
+    /// The output of the app after a failure.
+    var outputOfFailure = ""
+    /// The names of what the operation writes; a message may name one of them in place of the path of the call.
+    var subjects: [String] = []
+
+    var testDescription: String { name }
+
+    /// True for a content that is neither the one before nor the one after the operation, but is complete.
+    func isWhole(_ path: String, _ content: Data?) -> Bool {
+        switch name {
+        // The app saves once before calls fail.
+        case "save": content == Data("whole: https://example.com/small.txt".utf8)
+        // Without a file, the page shows this.
+        // Each file is updated for itself; the record knows those that were.
+        case "update": path.hasSuffix(".json") && (try? JSONSerialization.jsonObject(with: content ?? Data())) != nil
+        case "preview": path == "page.html" && content?.suffix(8).contains(UInt8(ascii: ">")) == true
+        default: false
+        }
+    }
+
+    // MARK: - What cannot be better
+
+    /// True for a file of the tool that stays if the call for its removal fails; the next run removes it.
+    ///
+    /// Its name begins with ".", so nothing ships it.
+    static func isLeftover(_ path: String) -> Bool {
+        path.hasPrefix("Substitutions/.substitute/") || path.hasPrefix(".Shown.substitute-")
+    }
+
+    /// True if the message may have no reason, because a call that examines a file has failed.
+    ///
+    /// The tool refuses to go on if it does not know what is at a path, and says what it expected there. If Foundation
+    /// cannot examine the temporary file of an atomic write, it says that the file does not exist.
+    func isUnclear(_ call: FailingCall) -> Bool { call.kind == "stat" && arguments != nil }
+
+    static let all = app + tool
+
+    // MARK: - The app
+
+    private static let app = [
+        ("load", []), ("reload", []), ("range", []),
+        // An archive keeps what it can.
+        ("store", ["online: 50000 × 2\noffline: 50000 × 1\n"]),
+        ("replay", ["offline: nothing\nagain: 50000 × 1\n"]),
+        ("remove", ["failed\noffline: nothing\n"]), ("removeAll", ["failed\noffline: nothing\n"]),
+        ("save", []),
+    ].map { name, otherOutputs in
+        FailingOperation(
+            name: name,
+            prepare: { folder, _ in
+                try write("{ \"https://example.com/\": \"./\" }", to: "manifest.json", in: folder)
+                // The app writes the same before it reloads.
+                try write(name == "reload" ? "other" : "small", to: "small.txt", in: folder)
+                try write(String(repeating: "m", count: 20_000), to: "deep/middle.css", in: folder)
+                try write(String(repeating: "l", count: 300_000), to: "large.bin", in: folder)
+            },
+            otherOutputs: Set(otherOutputs),
+            outputOfFailure: name == "reload" ? "3 files, small\n" : "",
+            subjects: ["app.har"]
+        )
+    }
+
+    // MARK: - The tool
+
+    private static let tool = [
+        FailingOperation(name: "init", arguments: { _ in ["init"] }, prepare: { _, _ in }),
+        FailingOperation(
+            name: "add",
+            arguments: { ["add", "Substitutions", "\($0.url)/a.css", "\($0.url)/deep/b.css"] },
+            prepare: { folder, site in try await prepareFiles(folder, site) },
+            subjects: ["Substitutions"]
+        ),
+        FailingOperation(
+            name: "update",
+            arguments: { _ in ["update", "Substitutions"] },
+            prepare: { folder, site in
+                try await prepareFiles(folder, site)
+                _ = await Tool.run(["add", "Substitutions", "\(site.url)/a.css", "\(site.url)/deep/b.css"], in: folder)
+                for path in ["/a.css", "/deep/b.css"] { site.set(path, "b { new: \(path) }\n", type: "text/css") }
+            },
+            subjects: ["Substitutions"]
+        ),
+        FailingOperation(
+            name: "preview",
+            arguments: { _ in ["preview", "Substitutions", "-o", "page.html"] },
+            prepare: { folder, site in
+                try await prepareFiles(folder, site)
+                _ = await Tool.run(["preview", "Substitutions", "-o", "page.html"], in: folder)
+                try addEntry(to: folder)
+            },
+            subjects: ["page.html"]
+        ),
+        FailingOperation(
+            name: "extension",
+            arguments: { _ in ["webextension", "Substitutions", "-o", "Shown", "--zip"] },
+            prepare: { folder, site in
+                try await prepareFiles(folder, site)
+                _ = await Tool.run(["webextension", "Substitutions", "-o", "Shown", "--zip"], in: folder)
+                try addEntry(to: folder)
+            },
+            subjects: ["Shown"]
+        ),
+    ]
+
+    private static func prepareFiles(_ folder: URL, _ site: RemoteSite) async throws {
+        for path in ["/a.css", "/deep/b.css"] { site.set(path, "a { old: \(path) }\n", type: "text/css") }
+        try write("{\n  \"https://example.com/c.css\": \"c.css\"\n}\n", to: "Substitutions/manifest.json", in: folder)
+        try write("c { }\n", to: "Substitutions/c.css", in: folder)
+    }
+
+    private static func addEntry(to folder: URL) throws {
+        try write("d { background: url(c.css) }\n", to: "Substitutions/d.css", in: folder)
+        try write(
+            "{\n  \"https://example.com/c.css\": \"c.css\",\n  \"https://example.com/d.css\": \"d.css\"\n}\n",
+            to: "Substitutions/manifest.json",
+            in: folder
+        )
+    }
+
+    private static func write(_ text: String, to path: String, in folder: URL) throws {
+        let file = folder.appendingPathComponent(path)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+    }
+}
+#endif
