@@ -51,7 +51,7 @@ struct MistakeTests {
     @Test(
         "Each mistake gets the expected output",
         arguments: [
-            ("Mistakes.md", 150), ("FreshMistakes.md", 50), ("MoreMistakes.md", 50), ("StrangersMistakes.md", 25),
+            ("Mistakes.md", 150), ("FreshMistakes.md", 50), ("MoreMistakes.md", 50), ("StrangersMistakes.md", 95),
         ]
     )
     func answers(in name: String, ofMoreThan count: Int) async throws {
@@ -125,6 +125,7 @@ struct MistakeTests {
         case "fenced": Array("```json\n\(rest)\n```\n".utf8)
         case "chat": Array("Here is your manifest:\n\n```json\n\(rest)\n```\n".utf8)
         case "alias": Array("book\0\0\0\0mark\0\0\0\0".utf8)
+        case "zeros": Array(repeating: 0, count: 200)
         case "zip": [0x50, 0x4B, 3, 4, 20, 0, 6, 0]
         default: Array(text.utf8)
         }
@@ -139,6 +140,21 @@ struct MistakeTests {
         "html": Array("<!doctype html><title>Not found</title>".utf8), "text": Array("Some text.\n".utf8),
         "large": [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 0, count: 5_200_000),
         "bitmap": Array("BM".utf8) + [62, 0, 0, 0, 3, 0, 5, 0, 54, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0],
+        "zeros": [UInt8](repeating: 0, count: 300),
+        "woff2": Array("wOF2".utf8) + [0, 1, 0, 0, 0, 0, 0, 12],
+        "m4a": [0, 0, 0, 0x14] + Array("ftypM4A \0\0\0\0M4A ".utf8),
+        // 12,000 × 9,000 pixels.
+        "hugepng": [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D] + Array("IHDR".utf8) + [
+            0, 0, 0x2E, 0xE0, 0, 0, 0x23, 0x28,
+        ],
+        // A frame with four components.
+        "cmyk": [0xFF, 0xD8, 0xFF, 0xC0, 0, 0x14, 8, 0, 1, 0, 1, 4, 0xFF, 0xDA, 0xFF, 0xD9],
+        // A directory of Exif that points to one with a latitude.
+        "gps": [0xFF, 0xD8, 0xFF, 0xE1, 0, 0x30] + Array("Exif\0\0II*\0\u{8}\0\0\0\u{1}\0".utf8) + [
+            0x25, 0x88, 4, 0, 1, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 0, 5, 0, 3, 0, 0, 0, 44, 0, 0, 0, 0xFF,
+            0xDA,
+            0xFF, 0xD9,
+        ],
         "cutpng": [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array("\0\0\u{8}\0IDAT".utf8) + [1, 2, 3],
         "cutjpeg": [0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 0xFF, 0xDA, 0, 8, 1, 2, 3],
         "cutwebp": Array("RIFF".utf8) + [0x24, 8, 0, 0] + Array("WEBPVP8 ".utf8),

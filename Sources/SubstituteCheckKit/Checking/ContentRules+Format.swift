@@ -71,7 +71,11 @@ extension ContentRules {
         }
         let start = file.lastIndex(of: "/").map(file.index(after:)) ?? file.startIndex
         let name = file[..<(file[start...].lastIndex(of: ".") ?? file.endIndex)]
-        let rename = format.fileExtension.map { "rename it to \(quoted("\(name).\($0)")), on disk and here" }
+        // A film and a sound may be in the same format.
+        let isSound = format == .mp4 && expected.contains(where: { [.mp3, .wav, .flac, .ogg].contains($0) })
+        let rename = (isSound ? "m4a" : format.fileExtension).map {
+            "rename it to \(quoted("\(name).\($0)")), on disk and here"
+        }
         let exported = FileFormat.allCases.filter(expected.contains).map(\.rawValue).joined(separator: " or ")
         return [rename, exported.isEmpty ? "name another file" : "export it as \(exported)"].compactMap(\.self)
             .joined(separator: ", or ")

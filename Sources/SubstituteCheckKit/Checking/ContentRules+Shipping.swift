@@ -5,6 +5,17 @@ import LocalSubstitutionCache
 extension ContentRules {
     /// Finds passwords, keys and tokens.
     static func isPublic(_ file: FileSample) -> ContentProblem? {
+        if file.type.isHTML, let text = file.text,
+            let match = String(decoding: text, as: UTF8.self).firstMatch(of: visitToken)
+        {
+            let name = String(match.1)
+            return ContentProblem(
+                kind: "token of a visit",
+                sentence:
+                    "\(file.subject) has a token of one visit (\(quoted(name))), which the server refuses later, so its forms fail; leave "
+                    + "the page to the network, or remove its forms"
+            )
+        }
         guard let (name, line) = Secret.found(in: file) else { return nil }
         return ContentProblem(
             kind: "secret \(file.path)",
@@ -13,6 +24,11 @@ extension ContentRules {
                 + "read it; remove it, and have it replaced where it is valid"
         )
     }
+
+    /// The names under which Rails, Laravel, Django, Symfony, ASP.NET and others put such a token into a page.
+    nonisolated(unsafe) private static let visitToken =
+        /name=["']?(csrf-token|csrf_token|_csrf|_csrf_token|csrfmiddlewaretoken|authenticity_token|_token|__RequestVerificationToken|__VIEWSTATE)["']?[^>]{0,100}\b(?:content|value)=["']?[^"'\s>]{8,}/
+        .ignoresCase()
 
     /// Finds files of a project that an entry for a folder takes along.
     static func isMeant(_ file: FileSample) -> ContentProblem? {
@@ -29,7 +45,10 @@ extension ContentRules {
             )
         }
         if let problem = addressInName(file, substitution) { return problem }
-        guard let what = strayFiles[name] else { return nil }
+        guard
+            let what = name.firstMatch(of: conflict) == nil
+                ? strayFiles[name] : "a copy that a program kept after a conflict"
+        else { return nil }
         return ContentProblem(
             kind: "stray \(what)",
             sentence:
@@ -55,6 +74,9 @@ extension ContentRules {
         )
     }
 
+    /// The marks of Dropbox, Syncthing, ownCloud, OneDrive's and Git's tools in the names of copies.
+    nonisolated(unsafe) private static let conflict =
+        /conflicted copy|konflikt|copie en conflit|copia en conflicto|\.sync-conflict-|_(backup|base|local|remote)_[0-9]+\./
     nonisolated(unsafe) private static let escape = /%[0-9A-Fa-f]{2}/
 
     private static let strayFolders = [

@@ -114,7 +114,8 @@ extension ContentRules {
         guard let text = file.text,
             let source = file.type.isHTML
                 ? unbuiltPage(text)
-                : file.type.isJavaScript ? typeScript(text) ?? element(text) : unbuiltStylesheet(file, text)
+                : file.type.isJavaScript
+                    ? typeScript(text) ?? element(text) ?? module(text) : unbuiltStylesheet(file, text)
         else { return nil }
         return ContentProblem(
             kind: source.sentence,
@@ -133,8 +134,13 @@ extension ContentRules {
             text.range(of: Data(word.utf8)).map { (word, line(of: $0.lowerBound, in: text), sentence) }
         }.first
         if let found { return found }
+        if let match = String(decoding: text, as: UTF8.self).firstMatch(of: sourceOfBuild) {
+            let place = text.range(of: Data(match.1.utf8))?.lowerBound ?? text.startIndex
+            let sentence = "a build turns this file into a script; build the site, and use the built page"
+            return (String(match.1), line(of: place, in: text), sentence)
+        }
         // A page may explain templates, or hold one for a script.
-        guard let place = text.range(of: Data("{% ".utf8)),
+        guard let place = ["{% ", "<%"].lazy.compactMap({ text.range(of: Data($0.utf8)) }).first,
             let page = String(data: text[..<place.lowerBound], encoding: .utf8),
             !["<pre", "<code", "<script", "<!--"].contains(where: { page.contains($0) }),
             let match = String(decoding: text[place.lowerBound...].prefix(80), as: UTF8.self).prefixMatch(
@@ -147,9 +153,13 @@ extension ContentRules {
         )
     }
 
-    /// A tag of Jinja, Liquid, Twig and similar languages.
+    /// A script of a page, in a language that browsers do not run.
+    nonisolated(unsafe) private static let sourceOfBuild =
+        /<script\b[^>]{0,200}\bsrc=["']?([^"'>\s?]{1,200}\.(?:tsx?|jsx|vue|svelte|coffee))["'\s>]/
+
+    /// A tag of Jinja, Liquid, Twig, ERB, JSP and similar languages.
     nonisolated(unsafe) private static let templateTag =
-        /\{% (?:if|for|block|extends|include|import|set|assign|load|macro|render|layout|section|url|static|trans)\b[^%\n]{0,60}%\}/
+        /<%[=@\-]? ?[@\w][^%\n]{0,60}%>|\{% (?:if|for|block|extends|include|import|set|assign|load|macro|render|layout|section|url|static|trans)\b[^%\n]{0,60}%\}/
 
     /// Finds an element of JSX that a function returns, before any block comment or template literal.
     private static func element(_ text: Data) -> Source? {
@@ -189,6 +199,21 @@ extension ContentRules {
         }
         return nil
     }
+
+    /// Finds a call of `require()` at the beginning of a line, before any block comment or template literal.
+    ///
+    /// In a bundle, the call is in a function that has `require` as its parameter.
+    private static func module(_ text: Data) -> Source? {
+        guard let place = text.range(of: Data("require(".utf8)),
+            case let before = String(decoding: text[..<place.lowerBound], as: UTF8.self),
+            !["`", "/*", "function", "=>", "define"].contains(where: before.contains),
+            let start = before.split(whereSeparator: \.isNewline).last?.wholeMatch(of: assignedName)
+        else { return nil }
+        let sentence = "browsers have no require(), as Node has; name the script that is built for browsers"
+        return ("\(start.0)require(", line(of: place.lowerBound, in: text), sentence)
+    }
+
+    nonisolated(unsafe) private static let assignedName = /(?:const|let|var)\s+[\w{}, $]+\s*=\s*/
 
     /// Finds a stylesheet whose rules have no braces, as in Sass and Stylus.
     private static func unbuiltStylesheet(_ file: FileSample, _ text: Data) -> Source? {

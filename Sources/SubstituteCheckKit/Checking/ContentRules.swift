@@ -20,13 +20,11 @@ package enum ContentRules {
     ///
     /// Only the first mistake is reported, because further mistakes may be its consequences.
     private static let all: [ContentRule] = [
-        isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, isItself, hasFormatOfType, isNoData,
+        isMeant, isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, isItself, hasFormatOfType, isNoData,
         isNoMarkup, isJoined, isJSON, beginsWithDeclaration, isInItsEncoding, isXML, declaresLinks, isBuilt,
         isForBrowsers,
         isForEveryComputer, hasSlashes, isDecodedOnce, isIndex, isForAllBrowsers, isWhole, isWholeFont, isWholeFile,
-        isPublic,
-        isMeant,
-        isSmallPicture,
+        isPublic, isSmallPicture, hasTimes, isSelfContained, isForScreens,
     ]
 
     /// Returns the first mistake in the content of a file; nil if there is none.
@@ -122,9 +120,18 @@ package enum ContentRules {
 
     private static func isJSON(_ file: FileSample) -> ContentProblem? {
         // A source map may begin with `)]}'`, so that browsers do not run the map as a script.
-        guard file.type.isJSON, !file.head.starts(with: ")]}'".utf8), let text = file.text,
-            let problem = JSONProblem(in: text)
-        else { return nil }
+        guard file.type.isJSON, !file.head.starts(with: ")]}'".utf8), let text = file.text else { return nil }
+        guard let problem = JSONProblem(in: text) else {
+            return repeatedName(in: JSONParser.parse(text).value).map { name, offset in
+                let line = text.prefix(offset).count { $0 == UInt8(ascii: "\n") } + 1
+                return ContentProblem(
+                    kind: "json name",
+                    sentence:
+                        "\(file.subject) has \(quoted(name)) in line \(line) a second time in one object, and programs keep only one of "
+                        + "them; remove one"
+                )
+            }
+        }
         if isInLines(text) {
             return ContentProblem(
                 kind: "json lines",
@@ -138,6 +145,19 @@ package enum ContentRules {
             kind: "json \(file.path)",
             sentence: "\(file.subject) cannot be read as JSON: \(place): \(problem.message)"
         )
+    }
+
+    /// Returns a name that appears twice in an object, and the offset of its second place; nil if there is none.
+    private static func repeatedName(in value: JSONValue) -> (name: String, offset: Int)? {
+        switch value.kind {
+        case .array(let elements): return elements.lazy.compactMap { repeatedName(in: $0) }.first
+        case .object(let members):
+            var names: Set<String> = []
+            return members.lazy.compactMap { member in
+                names.insert(member.name).inserted ? repeatedName(in: member.value) : (member.name, member.nameOffset)
+            }.first
+        default: return nil
+        }
     }
 
     /// True for a text of several lines, each of which is a JSON object.
@@ -174,8 +194,11 @@ package enum ContentRules {
         let starts =
             ["url(file:", "url(\"file:", "url('file:", "href=\"file:", "href=\"C:\\", "url(http://localhost"]
             + (file.type.isHTML
-                ? ["src=\"file:", "src=\"C:\\", "src=\"http://localhost:", "src=\"//localhost:"] : ["href=\"/Users/"])
-        guard let found = starts.lazy.compactMap({ text.range(of: Data($0.utf8)) }).first else { return nil }
+                ? ["src=\"file:", "src=\"C:\\", "src=\"http://localhost:", "src=\"//localhost:", "src=\"cid:"]
+                : ["href=\"/Users/"])
+        guard let found = starts.lazy.compactMap({ text.range(of: Data($0.utf8)) }).first else {
+            return file.type.isHTML ? elsewhere(file, String(decoding: text, as: UTF8.self)) : nil
+        }
         let line = text[..<found.lowerBound].count { $0 == UInt8(ascii: "\n") } + 1
         let word = String(
             decoding: text[found.lowerBound...].prefix(80).prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") },
@@ -184,11 +207,68 @@ package enum ContentRules {
         return ContentProblem(
             kind: "own disk",
             sentence:
-                "\(file.subject) has \(quoted(word)) in line \(line), an address on one computer; "
-                + (word.contains("localhost")
-                    ? "remove it, or name its URL on the site's server" : "embed the file, or name its URL")
+                "\(file.subject) has \(quoted(word)) in line \(line), "
+                + (word.contains("cid:")
+                    ? "a part of a mail, which a page does not have; name its URL"
+                    : "an address on one computer; "
+                        + (word.contains("localhost")
+                            ? "remove it, or name its URL on the site's server" : "embed the file, or name its URL"))
         )
     }
+
+    /// Finds a page that loads its files from a server for tests, or from the folder in which a browser saved them.
+    private static func elsewhere(_ file: FileSample, _ page: String) -> ContentProblem? {
+        if let match = page.firstMatch(of: savedFiles), page.contains("<!-- saved from url=(") {
+            let sentence =
+                "was saved with its files, so it loads them from \(quoted(String(match.1))); save it as HTML only"
+            return ContentProblem(kind: "saved with files", sentence: "\(file.subject) \(sentence)")
+        }
+        guard let match = page.firstMatch(of: testServer),
+            file.substitution.map({ $0.url.contains("//\(match.1)") }) != true
+        else { return nil }
+        let line = page[..<match.1.startIndex].count(where: \.isNewline) + 1
+        return ContentProblem(
+            kind: "test server",
+            sentence:
+                "\(file.subject) loads from \(quoted(String(match.1))) in line \(line), a server for tests; name the site's own server"
+        )
+    }
+
+    nonisolated(unsafe) private static let savedFiles = /(?:src|href)="\.\/([^"\/]{1,200}_files\/)/
+    nonisolated(unsafe) private static let testServer =
+        /(?:<base\b[^>]{0,100}\bhref|\bsrc)\s*=\s*["']?(?:https?:)?\/\/((?:staging|stage|stg|dev|test|testing|uat|qa|preprod)[.\-][\w\-]+\.[\w.\-]+)/
+
+    /// Finds subtitles with the commas of SubRip in their times (WebVTT §4.1); browsers skip such cues.
+    private static func hasTimes(_ file: FileSample) -> ContentProblem? {
+        guard file.type.essence == "text/vtt", let text = file.text,
+            let match = String(decoding: text, as: UTF8.self).firstMatch(of: timeWithComma)
+        else { return nil }
+        let time = String(match.1)
+        return ContentProblem(
+            kind: "time",
+            sentence:
+                "\(file.subject) has \(quoted(time)), and browsers skip a text with such a time; write "
+                + "\(quoted(time.replacingOccurrences(of: ",", with: "."))), and so in each time"
+        )
+    }
+
+    nonisolated(unsafe) private static let timeWithComma = /\n((?:[0-9]+:)?[0-9]{2}:[0-9]{2},[0-9]{3})[ \t]*-->/
+
+    /// Finds an SVG that loads another image, which browsers do not do for an SVG that is itself an image.
+    private static func isSelfContained(_ file: FileSample) -> ContentProblem? {
+        guard file.type.essence == "image/svg+xml", let text = file.text,
+            let match = String(decoding: text, as: UTF8.self).firstMatch(of: outerImage)
+        else { return nil }
+        return ContentProblem(
+            kind: "outer image",
+            sentence:
+                "\(file.subject) loads \(quoted(String(match.1))), and where a page shows it as an image, browsers load nothing for it; "
+                + "embed that image"
+        )
+    }
+
+    nonisolated(unsafe) private static let outerImage =
+        /<(?:image|feImage)\b[^>]{0,300}\bhref="((?!data:|#|\{)[^"]{1,200})"/
 
     /// Finds an address in a stylesheet whose folders are separated as on Windows.
     ///

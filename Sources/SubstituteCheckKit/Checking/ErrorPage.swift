@@ -131,6 +131,16 @@ struct ErrorPage {
             title: maintenance
         ),
         Kind(
+            what: "a page for old browsers",
+            remedy: "open the URL in a browser, and save the page from there",
+            title: oldBrowser
+        ),
+        Kind(
+            what: "a page that forwards to another",
+            remedy: "name the URL to which it leads",
+            title: moved
+        ),
+        Kind(
             what: "a server's list of a folder",
             remedy: "download the page itself",
             title: listing
@@ -188,6 +198,12 @@ struct ErrorPage {
         .ignoresCase()
     nonisolated(unsafe) private static let maintenance: Regex<Substring> =
         /(?:.{0,50} ?[|·\-–—:] ?)?(?:(?:scheduled |website |site )?maintenance(?: mode)?|(?:.{0,40} )?(?:is )?(?:under|down for|in|closed for) (?:scheduled |planned )?maintenance|we(?:'|’| wi)ll be (?:right |back ).{0,40}|(?:we'll )?be right back|wartung(?:s(?:arbeiten|modus|seite))?|en maintenance|en mantenimiento)[.!…]*(?: ?[|·\-–—:] ?.{0,50})?/
+        .ignoresCase()
+    nonisolated(unsafe) private static let oldBrowser: Regex<Substring> =
+        /(?:please )?(?:update|upgrade) your (?:web ?)?browser.{0,40}|(?:.{0,40}[|·\-–—:] ?)?(?:unsupported|outdated|old) browser|(?:your |this )?browser (?:is )?(?:not supported|outdated|out of date).{0,20}|browser nicht unterstützt/
+        .ignoresCase()
+    nonisolated(unsafe) private static let moved: Regex<Substring> =
+        /(?:30[12378] )?(?:(?:document |object |page )?moved(?: permanently| temporarily)?|page redirection|found|see other)/
         .ignoresCase()
     nonisolated(unsafe) private static let listing: Regex<Substring> =
         /(?:index of|directory listing (?:for|of)|directory:) \/.*/.ignoresCase()

@@ -19,6 +19,7 @@ package enum FileFormat: String, CaseIterable {
     case heif = "HEIC"
     case svg = "SVG"
     case pdf = "PDF"
+    case postScript = "PostScript document (EPS)"
     case woff = "WOFF font"
     case woff2 = "WOFF2 font"
     case outlines = "TrueType or OpenType font"
@@ -64,6 +65,8 @@ package enum FileFormat: String, CaseIterable {
             self = .mp3
         } else if head.starts(with: "%PDF-".utf8) {
             self = .pdf
+        } else if head.starts(with: "%!PS".utf8) || head.starts(with: [0xC5, 0xD0, 0xD3, 0xC6]) {
+            self = .postScript
         } else if let format = Self.markup(head) {
             self = format
         } else {
@@ -188,6 +191,7 @@ package enum FileFormat: String, CaseIterable {
         case .heif: "heic"
         case .svg: "svg"
         case .pdf: "pdf"
+        case .postScript: "eps"
         case .woff: "woff"
         case .woff2: "woff2"
         case .fontCollection: "ttc"

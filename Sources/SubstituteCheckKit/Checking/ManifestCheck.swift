@@ -72,7 +72,10 @@ package struct ManifestCheck {
     ) {
         (self.name, self.text, self.date) = (name, text, date)
         manifest = SubstitutionManifest(text, name: name, url: url, advice: Advice())
-        let (found, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsAll)
+        var (found, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsAll)
+        if found.contains(where: { $0.severity == .error }), let other = Self.otherKind(of: text, name: name) {
+            found = [other]
+        }
         let isUsed = found.allSatisfy { $0.severity == .warning }
         let needs = isUsed ? NeedsCheck(manifest, name: name, substitutions, on: date) : nil
         let issues = found + (needs?.issues(each: listsAll, adding) ?? [])
@@ -100,6 +103,30 @@ package struct ManifestCheck {
 
     /// The inventory of the files that ship on `date`.
     package var inventory: Inventory { Inventory(shipped) }
+
+    /// Returns an error if the text is the JSON of another program; all other errors are its consequences.
+    private static func otherKind(of text: Data, name: String) -> ManifestIssue? {
+        guard case .object(let members) = RepairingJSONParser.parse(text).value.kind else { return nil }
+        let names = Set(members.map(\.name))
+        guard !names.contains(where: { $0.contains("/") }),
+            let what = otherKinds.first(where: { names.isSuperset(of: $0.names) })?.what
+        else { return nil }
+        let message =
+            "this is \(what), not a manifest, whose keys are URLs; name the manifest, or restore it from a copy"
+        return ManifestIssue(severity: .error, code: .wrongKind, message: message, file: name, line: 1, column: 1)
+    }
+
+    /// The members by which other files are recognised.
+    private static let otherKinds: [(names: Set<String>, what: String)] = [
+        (["name", "dependencies"], "a file of npm (package.json)"),
+        (["name", "scripts"], "a file of npm (package.json)"),
+        (["name", "devDependencies"], "a file of npm (package.json)"), (["lockfileVersion"], "a file of npm"),
+        (["manifest_version"], "the manifest of a browser extension"), (["short_name"], "the manifest of a web app"),
+        (["start_url"], "the manifest of a web app"), (["name", "icons"], "the manifest of a web app"),
+        (["$schema", "properties"], "a JSON schema"), (["compilerOptions"], "the configuration of TypeScript"),
+        (["images", "info"], "a file of an asset catalog"), (["pins", "version"], "a file of Swift packages"),
+        (["imports", "scopes"], "an import map"), (["version", "sources", "mappings"], "a source map"),
+    ]
 
     /// Returns a warning if the folder's name is almost "Substitutions", the name that an app looks for.
     private static func misnamedFolder(of manifest: URL, name: String) -> ManifestIssue? {

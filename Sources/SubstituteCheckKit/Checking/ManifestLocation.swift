@@ -44,6 +44,7 @@ package struct ManifestLocation: Sendable {
                         + "into a manifest: \(add) \(visible(operand)), and to ask which file answers it: \(explain) \(visible(operand))"
                 )
             }
+            try checkKind(of: operand)
             return manifest(in: operand) ?? operand
         }
         let found = all()
@@ -69,9 +70,23 @@ package struct ManifestLocation: Sendable {
         return first
     }
 
+    /// Refuses a file that can only be one of those that ship.
+    private func checkKind(of operand: String) throws(UsageError) {
+        guard isFile(operand), let type = MediaType(fileName: operand),
+            type.isHTML || type.essence == "text/css" || ["image", "font", "audio", "video"].contains(type.kind)
+        else { return }
+        throw UsageError(
+            "\(quoted(operand)) is a file, and this command takes a manifest or URLs; name the URL for which the file answers. To ship "
+                + "the file, write an entry, such as \"https://example.com/\(visible(operand))\": \(quoted(operand))"
+        )
+    }
+
     /// Splits operands into the URLs and the manifest before them; the manifest is nil if the first operand is a URL.
-    package func split(_ operands: [String]) -> (manifest: String?, urls: [String]) {
+    ///
+    /// - Throws: ``UsageError`` if the first operand is neither.
+    package func split(_ operands: [String]) throws(UsageError) -> (manifest: String?, urls: [String]) {
         guard let first = operands.first, !isURL(first) else { return (nil, operands) }
+        try checkKind(of: first)
         return (first, Array(operands.dropFirst()))
     }
 
@@ -107,6 +122,7 @@ package struct ManifestLocation: Sendable {
 
     /// Returns a question that suggests another manifest if there is none at `path`; nil without a suggestion.
     func hint(for path: String) -> String? {
+        if isFile(path) { return "give yourself the right to read it, such as with: chmod u+r \(visible(path))" }
         guard current.targetKind(of: path) == nil else {
             let names = current.names(in: path).filter { $0.hasSuffix(".json") }
             let meant = names.sorted().first.map { joined(path, $0) } ?? all().first

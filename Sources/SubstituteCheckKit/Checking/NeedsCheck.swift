@@ -30,6 +30,8 @@ struct NeedsCheck {
         case missing(MappedURLs.Gap)
         /// The file does not have the hash in `integrity`; the text is one that it has.
         case integrity(of: String, correction: String)
+        /// The script does not run; the text is the rest of the sentence.
+        case script(String)
     }
 
     init(_ manifest: SubstitutionManifest, name: String, _ substitutions: [Substitution], on date: Date) {
@@ -49,8 +51,14 @@ struct NeedsCheck {
             // Without this condition, texts that a script makes a URL of would count as loads.
             if substitution.mediaType.isJavaScript, !reference.isSpecifier { continue }
             // Pages of https load nothing from http (Mixed Content Level 2 §4.4).
-            guard let target = file.url(of: reference, at: url), url.scheme == "http" || target.scheme == "https",
-                let problem = problem(of: reference, to: target, from: url)
+            guard let target = file.url(of: reference, at: url), url.scheme == "http" || target.scheme == "https" else {
+                continue
+            }
+            if let problem = script(reference, at: target, in: file) {
+                found.append((reference.offset, target, problem))
+                continue
+            }
+            guard let problem = problem(of: reference, to: target, from: url)
             else { continue }
             found.append((reference.offset, target, problem))
         }
@@ -68,7 +76,10 @@ struct NeedsCheck {
         from page: URLIdentity
     ) -> Problem? {
         guard let answer = mapped.answer(to: url) else {
-            guard let gap = mapped.gap(at: url, from: page), seen.insert(url.description).inserted,
+            // A page with such a script gets another warning.
+            let isSource = [".ts", ".tsx", ".jsx", ".vue", ".svelte", ".coffee"].contains(where: url.path.hasSuffix)
+            guard !isSource || reference.isModule == nil, let gap = mapped.gap(at: url, from: page),
+                seen.insert(url.description).inserted,
                 !reference.isSpecifier || !mapped.isForBundler(url)
             else { return nil }
             return .missing(gap)
@@ -78,6 +89,24 @@ struct NeedsCheck {
             let correction = answer.bytes(upTo: answer.size).flatMap(Integrity(integrity).correction)
         else { return nil }
         return .integrity(of: answer.file, correction: correction)
+    }
+
+    /// Returns why a page's script does not run, although an entry answers it.
+    private mutating func script(_ reference: ScannedFile.Reference, at url: URLIdentity, in page: ScannedFile)
+        -> Problem?
+    {
+        guard let isModule = reference.isModule, let answer = mapped.answer(to: url),
+            let script = files.file(of: answer), seen.insert("\(url) \(isModule)").inserted
+        else { return nil }
+        if script.isModule, !isModule {
+            return .script(
+                " as a classic script, but it is a module, which does not run so; write <script type=\"module\">"
+            )
+        }
+        guard isModule, !page.hasImportMap, !mapped.isForBundler(url), let name = script.bareName else { return nil }
+        return .script(
+            ", which imports \(quoted(name)) by its name only, and browsers do not find it; name the built script"
+        )
     }
 
     // MARK: - Messages
@@ -127,6 +156,7 @@ struct NeedsCheck {
     /// It says what is wrong with the URL, how many others there are, and the remedy.
     private func sentence(_ findings: [Finding], _ command: ([String]) -> String?) -> String {
         switch findings[0].problem {
+        case .script(let sentence): return sentence
         case .integrity(let file, let correction):
             return " with an \"integrity\" that \(quoted(file)) does not have, so browsers refuse the file; write "
                 + "integrity=\"\(correction)\" there, or put the file back for which it was written"

@@ -12,6 +12,12 @@ package struct ScannedFile {
     private var base: Reference?
     /// The addresses of a page's bare module specifiers.
     private var imports: [String: String] = [:]
+    /// True for a script with an `import` or `export … from` that is no call.
+    private(set) var isModule = false
+    /// A name that such an import has in place of an address.
+    private(set) var bareName: String?
+    /// True for a page that says where names lead.
+    private(set) var hasImportMap = false
 
     /// The size above which a file is not scanned, in bytes.
     package static let largestSize = 20_000_000
@@ -19,7 +25,9 @@ package struct ScannedFile {
     /// Scans a file; nil for a file of another type, a larger file, and one that cannot be read.
     fileprivate init?(_ substitution: Substitution) {
         let type = substitution.mediaType
-        guard type.isHTML || type.essence == "text/css" || type.isJavaScript, substitution.size <= Self.largestSize,
+        let patterns = Self.patterns[type.canonical.essence] ?? []
+        guard type.isHTML || type.essence == "text/css" || type.isJavaScript || !patterns.isEmpty,
+            substitution.size <= Self.largestSize,
             let data = substitution.bytes(upTo: Self.largestSize)
         else { return nil }
         // Most scripts are not modules, and searching them is faster than scanning them.
@@ -32,6 +40,7 @@ package struct ScannedFile {
         if type.isHTML {
             let page = PageScanner.references(in: bytes)
             base = page.bases.first
+            hasImportMap = !page.importMaps.isEmpty
             imports = Self.imports(in: page.importMaps.map { bytes[$0] })
             found = page.resources
             for script in page.scripts {
@@ -40,14 +49,36 @@ package struct ScannedFile {
                     $0.placed(in: text)
                 }
             }
+            // In a page that a browser saved with its files, it has changed their addresses.
+            if bytes.prefix(300).starts(with: "<!".utf8),
+                data.prefix(300).range(of: Data("saved from url=(".utf8)) != nil
+            {
+                found.removeAll { $0.text.contains("_files/") }
+            }
+        } else if !patterns.isEmpty {
+            found = patterns.flatMap { ReferenceScanner.references(matching: $0, in: bytes) }
+        } else if type.isJavaScript {
+            found = ReferenceScanner.references(inScript: bytes)
+            for reference in found where reference.isSpecifier {
+                let before = bytes[..<max(0, reference.offset - 1)].last { $0 > 0x20 }
+                if before == UInt8(ascii: "(") { continue }
+                isModule = true
+                let isAddress =
+                    ["/", "./", "../"].contains(where: reference.text.hasPrefix) || reference.text.contains(":")
+                if !isAddress { bareName = bareName ?? reference.text }
+            }
         } else {
-            found =
-                type.isJavaScript
-                ? ReferenceScanner.references(inScript: bytes) : ReferenceScanner.references(inStylesheet: bytes)
+            found = ReferenceScanner.references(inStylesheet: bytes)
         }
         found.removeAll { $0.place.bytes.starts(with: "data:".utf8) }
         references = found
     }
+
+    /// The addresses in playlists (RFC 8216 §4.1, §4.3) and in manifests of web apps.
+    nonisolated(unsafe) private static let patterns = [
+        "application/vnd.apple.mpegurl": [/(?:^|\n)[ \t]*([^#\s][^\r\n]*)/, /[,:]URI="([^"\n]+)"/],
+        "application/manifest+json": [/"src"\s*:\s*"([^"\\\n]+)"/],
+    ]
 
     private static let scriptWords = ["import", "URL", "from\"", "from '", "from \"", "from'"]
 

@@ -52,6 +52,8 @@ struct StylesheetScan {
                 }
             } else if isAtStart, !byte.isSpace, let problem = problemHere() {
                 return problem
+            } else if byte == UInt8(ascii: "u") || byte == UInt8(ascii: "f"), let problem = problemInCall() {
+                return problem
             } else if brackets == 0, !braces.isEmpty, byte == UInt8(ascii: ";") || byte == UInt8(ascii: "}"),
                 let problem = problemBehind()
             {
@@ -112,6 +114,10 @@ struct StylesheetScan {
             )
         }
         let word = text { $0.isSpace || "(){};:,".utf8.contains($0) }
+        if braces.isEmpty, 48...57 ~= bytes[index] {
+            let sentence = "no selector begins with a digit, so browsers skip this rule; copy it without line numbers"
+            return Problem(word: word, line: line, sentence: sentence)
+        }
         guard let first = word.utf8.first, first == UInt8(ascii: "$") || first == UInt8(ascii: "@"), word.count > 1
         else {
             return nil
@@ -130,6 +136,34 @@ struct StylesheetScan {
             sentence: "this is \(language), which browsers do not read; name the stylesheet that is built from it"
         )
     }
+
+    /// Finds an address with a space, and a font format that browsers do not know, in the function that begins here.
+    private func problemInCall() -> Problem? {
+        guard let name: StaticString = ["url(", "format("].first(where: { starts(with: $0) }),
+            index == 0 || " :,(\n\t".utf8.contains(bytes[index - 1])
+        else { return nil }
+        let rest = bytes[(index + name.utf8CodeUnitCount)...].prefix(200)
+        guard let end = rest.firstIndex(of: UInt8(ascii: ")")) else { return nil }
+        let value = String(decoding: rest[..<end], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        let bare = value.filter { !"\"'".contains($0) }
+        let sentence: String
+        if name.utf8CodeUnitCount == 4 {
+            // CSS Syntax Level 3 §4.3.6: such a token is a bad URL.
+            guard bare == value, value.contains(where: \.isWhitespace), !value.contains(where: { "(\\".contains($0) })
+            else { return nil }
+            sentence = "an address with a space needs quotation marks; write url(\"\(value)\")"
+        } else {
+            guard let known = Self.fontFormats[bare.lowercased()] else { return nil }
+            sentence = "browsers know no such format of fonts, and skip the file; write format(\"\(known)\")"
+        }
+        return Problem(word: "\(name)\(value))", line: line, sentence: sentence)
+    }
+
+    /// Names that are often written in place of those of CSS Fonts Level 4 §4.3.1.
+    private static let fontFormats = [
+        "ttf": "truetype", "otf": "opentype", "eot": "embedded-opentype", "ttc": "collection", "otc": "collection",
+        "font/ttf": "truetype", "font/otf": "opentype", "font/woff": "woff", "font/woff2": "woff2", "woff-2": "woff2",
+    ]
 
     nonisolated(unsafe) private static let twoDeclarations =
         /[a-z][a-z\-]*[ \t]*:[^\n;{}]*[^\s;{},][ \t]*\r?\n\s*([a-z\-]+)[ \t]*:/

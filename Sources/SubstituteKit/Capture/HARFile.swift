@@ -71,8 +71,7 @@ struct HARFile {
             let list = root.cut
         else {
             throw ToolError(
-                "\(quoted(name)) is not a recording (HAR): it has no \"log\" with \"entries\"; in the browser's developer tools "
-                    + "choose Network, load the page, and export all as HAR with content"
+                "\(quoted(name)) is not a recording (HAR): it has no \"log\" with \"entries\"; \(Self.howToRecord)"
             )
         }
         guard let places = try? JSONSlices.elements(of: list) else { throw Self.error(data, name) }
@@ -101,9 +100,14 @@ struct HARFile {
         )
     }
 
+    private static let howToRecord =
+        "in the browser's developer tools choose Network, load the page, and export all as HAR with content"
+
     private static func error(_ data: Data, _ name: String) -> ToolError {
         let place = JSONProblem(in: data).map { "\(visible(name)):\($0.line):\($0.column): \($0.message)" }
-        return ToolError("\(quoted(name)) is not a recording (HAR): \(place ?? "it cannot be read as JSON")")
+        let isCut = isLikely(data) && text(in: data).last { $0 > 0x20 } != UInt8(ascii: "}")
+        let remedy = isCut ? "; the file ends too early, so export it again" : isLikely(data) ? "" : "; \(howToRecord)"
+        return ToolError("\(quoted(name)) is not a recording (HAR): \(place ?? "it cannot be read as JSON")\(remedy)")
     }
 
     /// Calls `body`, and then immediately frees the objects that Foundation created during the call.

@@ -51,7 +51,7 @@ enum AddCommand {
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
-        let (named, urls) = ManifestLocation(console).split(arguments.operands)
+        let (named, urls) = try ManifestLocation(console).split(arguments.operands)
         let keys = try urls.map(key)
         guard !keys.isEmpty else { throw UsageError("name a URL to load") }
         let path = try arguments.values(path).last.map(filePath)
@@ -90,6 +90,14 @@ enum AddCommand {
         guard !text.contains("…") else {
             throw UsageError("\(quoted(text)) was shortened (\"…\") by the program that showed it; copy the whole URL")
         }
+        if text.hasSuffix(",") || text.hasSuffix(";") {
+            throw UsageError("\(quoted(text)) ends in \(quoted(String(text.suffix(1)))); separate URLs by spaces only")
+        }
+        if text.prefix(while: { $0 != "?" }).firstMatch(of: wildcard) != nil {
+            throw UsageError(
+                "\(quoted(text)) has a \"*\", which is not a wildcard; name each URL, or a page, with --with-references for what it loads"
+            )
+        }
         let whole = text.contains("://") || text.hasPrefix("//") ? text : "https://\(text)"
         do throws(URLProblem) {
             return try URLPattern(String(whole.prefix { $0 != "#" }))
@@ -101,6 +109,9 @@ enum AddCommand {
             )
         }
     }
+
+    /// A star in place of a whole name, or of the name before an extension.
+    nonisolated(unsafe) private static let wildcard = /\/\*(?:\.\w+)?(?:\/|$)/
 
     /// Parses a path below the manifest's folder.
     private static func filePath(_ text: String) throws(UsageError) -> String {
@@ -219,6 +230,8 @@ private struct AddRun {
         lines.append(
             "redirect \(shown(first)) → \(shown(last)), which the entry names, as relative "
                 + "references resolve against it; the network answers requests for \(shown(first))"
+                + (last.targetURL.hasSuffix("/") && first.targetURL.hasPrefix(last.targetURL)
+                    ? "; if its server only forwards missing pages there, remove the entry" : "")
         )
         return seen.insert(last.identityKey).inserted
     }

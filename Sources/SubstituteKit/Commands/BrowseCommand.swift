@@ -46,7 +46,7 @@ enum BrowseCommand {
     private static let headless = Option("headless", "Open no window, and run until Control-C.")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
-        let (named, texts) = ManifestLocation(console).split(arguments.operands)
+        let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         guard texts.count == 1 else { throw UsageError("name one page, such as https://example.com/") }
         let url = try PageAddress(texts[0])
         let manifest = try ManifestLocation(console).find(named)

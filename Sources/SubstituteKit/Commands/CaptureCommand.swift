@@ -42,7 +42,7 @@ enum CaptureCommand {
     private static let har = Option("har", value: "file", "Also save the recording (HAR) in this file.")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
-        let (named, texts) = ManifestLocation(console).split(arguments.operands)
+        let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
         let devices = try arguments.values(devices).map { text throws(UsageError) in try Device(text) }

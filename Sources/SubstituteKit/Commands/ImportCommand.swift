@@ -51,6 +51,12 @@ enum ImportCommand {
 
     private static func read(_ file: String, _ console: Console) throws -> Data {
         if file == "-" { return try console.readAll() }
+        if file.contains("://"), console.folder.kind(of: file) == nil {
+            throw UsageError(
+                "\(quoted(file)) is a URL; download the recording first, or record the page with: "
+                    + console.tool.line(["capture", file])
+            )
+        }
         guard console.folder.kind(of: file) != nil else { throw ToolError("\(quoted(file)) does not exist") }
         return try console.folder.contents(of: file)
     }

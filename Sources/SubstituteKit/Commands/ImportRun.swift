@@ -39,6 +39,11 @@ struct ImportRun {
         without leftOut: [String: String] = [:],
         comparing network: Network? = nil
     ) async throws {
+        if !capture.exchanges.isEmpty, capture.exchanges.allSatisfy({ !$0.url.lowercased().hasPrefix("http") }) {
+            console.printError(
+                "The recording has no request to a server: record in the developer tools of the page itself."
+            )
+        }
         var filter = filter
         filter.leftOut = leftOut
         let selection = await CaptureSelection(capture, filter, console.tool, comparing: network)

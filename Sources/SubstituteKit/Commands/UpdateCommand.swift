@@ -36,7 +36,7 @@ enum UpdateCommand {
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
-        let (named, urls) = ManifestLocation(console).split(arguments.operands)
+        let (named, urls) = try ManifestLocation(console).split(arguments.operands)
         let keys = try urls.map(AddCommand.key)
         let limit = try Option.size(in: arguments)
         let (discards, keeps) = (arguments.has(.discardEdits), arguments.has(keepEdits))

@@ -82,7 +82,7 @@ enum VerifyCommand {
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
-        let (named, texts) = ManifestLocation(console).split(arguments.operands)
+        let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
         var limits = VerificationLimits()

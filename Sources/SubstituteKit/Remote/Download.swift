@@ -35,8 +35,9 @@ struct Download: Sendable {
     private func load(with fetcher: Fetcher, _ staging: StagingFolder, _ limit: Int?) async throws -> Resource {
         let file = staging.newFileURL()
         let answer = try await fetcher.load(url, .write(file), limit: limit ?? 1_000_000_000)
-        guard answer.status == 200 else {
-            throw ToolError("its server answers \(answer.status)")
+        guard answer.status == 200 else { throw ToolError(answer.refusal) }
+        if let target = answer.refresh?.firstMatch(of: Self.target)?.1 {
+            throw ToolError("its server forwards browsers to \(quoted(String(target))) (Refresh); name that URL")
         }
         return Resource(
             key: key,
@@ -46,6 +47,30 @@ struct Download: Sendable {
             version: answer.version,
             privacy: answer.privacy
         )
+    }
+
+    /// The target in a field `Refresh` (HTML §4.2.5.3).
+    nonisolated(unsafe) private static let target = /^\s*[0-9.]+\s*[;,]\s*url\s*=\s*["']?([^"'\s]+)/.ignoresCase()
+}
+
+extension Fetcher.FetchedResponse {
+    /// The reason why a response with another status than 200 is not taken, as a clause.
+    var refusal: String {
+        let remedy =
+            switch status {
+            case 204, 205: ", so it has no file at this URL"
+            case 304: ", though nothing was loaded before; load it with substitute capture"
+            case 401: ", because it asks for a password; load it with substitute capture --show, and sign in there"
+            case 403, 406:
+                ", because it refuses some programs, networks and pages; load it with substitute capture, or save it in a browser"
+            case 429:
+                ", because it got too many requests; try again "
+                    + (retryAfter.flatMap { Int($0) }.map { "in \(counted($0, "second"))" } ?? "later")
+            case 451: ", because a law forbids it in your country"
+            case 500...: ", so something is wrong with the server; try again later"
+            default: ""
+            }
+        return "its server answers \(status)\(remedy)"
     }
 }
 

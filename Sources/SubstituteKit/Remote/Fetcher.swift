@@ -28,6 +28,8 @@ final class Fetcher: NSObject, @unchecked Sendable {
         let length: Int?
         /// The number of bytes of the body that were received.
         let received: Int
+        /// The fields with which the server says when to try again, and where else to go.
+        let retryAfter: String?, refresh: String?
         /// The fingerprint of the body, for ``BodyUse/compare(_:)``; nil if the body has none of the lengths.
         let fingerprint: Fingerprint?
         /// The target of a redirect; nil for any other response.
@@ -122,7 +124,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
             try Redirect.check(next, after: first)
             url = next
         }
-        throw ToolError("it is redirected too many times")
+        throw ToolError(Self.redirectedTooOften)
     }
 
     private func loadOnce(_ url: URL, _ headers: [String: String], _ use: BodyUse, _ limit: Int?) async throws
@@ -212,6 +214,10 @@ extension Fetcher: URLSessionDataDelegate {
                 return false
             }
             load.response = response
+            let type = response.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) }?.essence ?? ""
+            if ["text/event-stream", "multipart/x-mixed-replace"].contains(type) {
+                load.problem = ToolError("it is a stream (\(type)), which never ends, so no file can answer for it")
+            }
             if let limit = load.limit, let length = response.bodyLength, length > limit {
                 load.problem = Self.tooLarge(limit)
             }
@@ -280,6 +286,8 @@ extension Fetcher: URLSessionDataDelegate {
             ),
             length: response.bodyLength,
             received: load.received,
+            retryAfter: response.value(forHTTPHeaderField: "Retry-After"),
+            refresh: response.value(forHTTPHeaderField: "Refresh"),
             fingerprint: fingerprint,
             next: try Redirect.target(of: response)
         )
@@ -295,10 +303,16 @@ extension Fetcher: URLSessionDataDelegate {
         ("unrecognized content encoding", unknownCoding), ("content encodings", unknownCoding),
         ("content unencoding", damaged), ("bad http content", damaged), ("failed writing received data", damaged),
         ("chunked-encod", "the connection was lost, because the chunks of its body are broken"),
+        ("self-signed certificate", untrusted + "is its own proof, so apps do not trust it, either"),
+        ("certificate has expired", untrusted + "has expired; tell whoever runs the server"),
+        ("no alternative certificate subject name", untrusted + "is for another name; check the URL"),
         ("wrong version number", noTLS), ("packet length too long", noTLS), ("record layer failure", noTLS),
         ("transfer closed", "the connection was lost before its body was complete"),
     ]
+    private static let redirectedTooOften =
+        "it is redirected too many times; if its server needs a cookie, load it with substitute capture"
     private static let noTLS = "its server does not speak https at this port; write http:, or another port"
+    private static let untrusted = "its server cannot be trusted: its certificate "
     private static let unknownCoding =
         "its server names a Content-Encoding that only a browser accepts; load it with substitute capture, or correct "
         + "the server"
@@ -309,7 +323,10 @@ extension Fetcher: URLSessionDataDelegate {
     /// Foundation's messages are not the same on all systems, and for some errors there is no message.
     private static func reason(_ error: (any Error)?, after count: Int = 0) -> String {
         let lost =
-            count > 0 ? "the connection was lost after \(counted(count, "byte"))" : "the server closed the connection"
+            count > 0
+            ? "the connection was lost after \(counted(count, "byte"))"
+            : "the server closed the connection without an answer that can be read"
+                + ((error as? URLError)?.failingURL?.scheme == "http" ? "; if it speaks only https, write https:" : "")
         guard let error = error as? URLError else { return error?.localizedDescription ?? lost }
         let message = error.localizedDescription.lowercased()
         if let (_, reason) = bodyProblems.first(where: { message.contains($0.0) }) { return reason }
@@ -318,7 +335,7 @@ extension Fetcher: URLSessionDataDelegate {
         case .cannotConnectToHost, .notConnectedToInternet: "its server cannot be reached"
         case .timedOut: "its server sent nothing for \(Int(patience)) seconds"
         case .networkConnectionLost, .cannotParseResponse, .badServerResponse, .resourceUnavailable: lost
-        case .httpTooManyRedirects: "it is redirected too many times"
+        case .httpTooManyRedirects: redirectedTooOften
         case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid:
             "its server cannot be trusted: \(error.localizedDescription)"

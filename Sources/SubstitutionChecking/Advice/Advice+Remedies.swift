@@ -9,7 +9,9 @@ extension Advice {
         case .entry(let value): Self.entry(meantBy: value).map { "write \($0)" }
         case .annotation(let member): Self.annotation(member)
         case .type(let text): Self.type(meantBy: text).map { "write \(quoted($0))" }
-        case .day(let text): Self.days(meantBy: text).map { "write \($0)" }
+        case .day(let text):
+            ["forever", "never", "always", "none", "infinity", "unlimited", "∞"].contains(text.lowercased())
+                ? "for a file without a last day, leave \"until\" out" : Self.days(meantBy: text).map { "write \($0)" }
         case .headers(let value): Self.header(meantBy: value).map { "write \($0)" }
         case .headerName(let name): Self.headerName(meantBy: name).map { "write \(quoted($0))" }
         case .parameterName(let name): Self.parameterName(meantBy: name).map { "write \(quoted($0))" }

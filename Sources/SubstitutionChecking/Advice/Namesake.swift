@@ -18,6 +18,9 @@ enum Namesake {
             others.filter { Self.name(of: $0).map(isMeant) ?? false }
         }
         var paths = named { $0.lowercased() == name.lowercased() }
+        if paths.isEmpty, !isFolder, !name.contains(".") {
+            paths = named { $0.lowercased().hasPrefix(name.lowercased() + ".") }
+        }
         if paths.isEmpty, !isFolder { paths = named { CopyName.match(for: name, among: [$0]) != nil } }
         return paths.max { first, second in
             let shared = [first, second].map { zip($0.reversed(), path.reversed()).prefix { $0 == $1 }.count }

@@ -44,7 +44,7 @@ enum UnlikelyURL {
     }
 
     private static let rules: [@Sendable (Parts) -> String?] = [
-        wrapping, viewer, ownComputer, placeholder, shortening, signature, visit, selection,
+        wrapping, viewer, rootDot, ownComputer, placeholder, shortening, signature, visit, selection,
     ]
 
     // MARK: - Links around a URL
@@ -140,8 +140,25 @@ enum UnlikelyURL {
             parts.isOn(["dropbox.com"]) && !parts.isOn(["dl.dropbox.com"])
             && !parts.parameters.contains { $0.name == "raw" || $0.name == "dl" && $0.value == "1" }
             || parts.isOn(["drive.google.com"]) && parts.path.hasPrefix("/file/")
+            || parts.isOn(viewers) && !["/thumb", "/images/", "/image/"].contains(where: parts.path.hasPrefix)
         return isPage
             ? "\(parts.subject) is a page that shows a file, not the file; write the URL that the app loads" : nil
+    }
+
+    /// Services on whose servers only pages about files are.
+    private static let viewers = [
+        "www.figma.com", "docs.google.com", "www.canva.com", "1drv.ms", "we.tl", "wetransfer.com", "app.zeplin.io",
+        "www.notion.so", "icloud.com", "miro.com", "app.box.com", "photos.app.goo.gl", "photos.google.com",
+    ]
+
+    /// Finds a server's name with the dot of the root (RFC 1034 §3.1), which no other link to the server has.
+    private static func rootDot(_ parts: Parts) -> String? {
+        guard parts.host.hasSuffix("."), let range = parts.key.range(of: parts.host, options: .caseInsensitive) else {
+            return nil
+        }
+        let meant = parts.key.replacingCharacters(in: range, with: parts.host.dropLast())
+        return "\(parts.subject) has a dot behind its server's name, so it is another URL than the one without; "
+            + "did you mean \(quoted(meant, limit: 1000))?"
     }
 
     /// Finds a development server on the designer's own computer, by the ports that such servers take by default.

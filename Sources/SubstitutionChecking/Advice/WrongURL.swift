@@ -13,6 +13,7 @@ package enum WrongURL {
 
     private static let causes: [@Sendable (String) -> String?] = [
         withoutServer, ofStorage, shortened, withSecondURL, withPlaceholder, defanged, wrapped, withLookalikes,
+        withForeignLetter,
     ]
 
     /// Returns the question that proposes the URL that was meant.
@@ -167,4 +168,24 @@ package enum WrongURL {
         return "\(quoted(text)) has \(quoted(String(found))), which only looks like "
             + "\(quoted(Lookalike.plain(String(found)))); \(proposal(plain))"
     }
+
+    /// Finds a letter of another script in a server's name that is otherwise in letters of ASCII.
+    private static func withForeignLetter(_ text: String) -> String? {
+        let host = text.drop { $0 != "/" }.drop { $0 == "/" }.prefix { !"/:?".contains($0) }
+        let others = host.filter { !$0.isASCII }
+        guard let found = others.first, others.allSatisfy({ letters[$0] != nil }), host.contains(where: \.isASCIILetter)
+        else { return nil }
+        let plain = text.replacingOccurrences(of: host, with: String(host.map { letters[$0] ?? $0 }))
+        return "\(quoted(text)) has a letter of another script, \(quoted(String(found))), which only looks like "
+            + "\(quoted(String(letters[found] ?? found))); \(proposal(plain))"
+    }
+
+    /// Cyrillic and Greek letters, with the letters of ASCII that they look like (Unicode Technical Standard 39).
+    private static let letters = Dictionary(
+        uniqueKeysWithValues: zip("аеорсхуіјѕһԁԛԝοα", "aeopcxyijshdqwoa")
+    )
+}
+
+extension Character {
+    fileprivate var isASCIILetter: Bool { isASCII && isLetter && self != "w" }
 }

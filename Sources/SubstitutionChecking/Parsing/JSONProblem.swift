@@ -20,6 +20,8 @@ package struct JSONProblem {
         line = before.count { $0 == UInt8(ascii: "\n") } + 1
         column = error.offset - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 - text.startIndex } ?? 0) + 1
         // The remedy for a manifest in another format is no remedy for other files.
-        message = error.message.components(separatedBy: ForeignText.remedy)[0]
+        message =
+            error.message.components(separatedBy: ForeignText.remedy)[0]
+            .components(separatedBy: ", or write \"$comment\"")[0]
     }
 }

@@ -45,6 +45,11 @@ package struct RepairingJSONParser {
             if let foreign = foreignFormat() { throw stop(foreign) }
             try skipSpace()
             guard current != nil else { throw stop(error("the file is empty; write at least {}")) }
+            if !bytes.contains(where: { $0 != 0 }) {
+                throw stop(
+                    error("the file holds only zeros, so its content is lost; restore it from a copy", kind: .encoding)
+                )
+            }
             let isInFence = isFence ? try skipProse() : false
             var value = try value(depth: 0)
             try skipSpace()

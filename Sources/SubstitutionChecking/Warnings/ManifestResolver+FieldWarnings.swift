@@ -62,6 +62,13 @@ extension ManifestResolver {
     private static func problem(ofParameters names: ParameterNames) -> String? {
         for name in names.sorted {
             let text = name.description.removingPercentEncoding ?? name.description
+            if name.text.isEmpty, name.isPrefix {
+                return "\"*\" matches every parameter; write true to ignore the whole query"
+            }
+            if let stem = text.wholeMatch(of: patternAtEnd)?.1 {
+                return "\(quoted(text)) is a regular expression, and a name only ends in * for any ending; write "
+                    + quoted("\(stem)*")
+            }
             let parts = text.split { ",; |+".contains($0) }.map(String.init)
             // A part of a URL could show a password.
             guard !text.contains("/"), parts.count > 1 || parts.first.map({ $0 != text }) == true else { continue }
@@ -70,6 +77,9 @@ extension ManifestResolver {
         }
         return nil
     }
+
+    /// A name with the regular expression for any ending.
+    nonisolated(unsafe) private static let patternAtEnd = /\^?([\w\-]+)(?:\.[*+]|\[?\\w\]?[*+]|%)\$?\*?/
 
     // MARK: - Headers
 
@@ -82,6 +92,11 @@ extension ManifestResolver {
                 "\(quoted(name)) has a typographic \(quoted(String(mark))), which browsers do not know; write \(quoted(plain))"
         }
         guard name.lowercased().hasPrefix("content-security-policy") else { return nil }
+        if let match = value.firstMatch(of: directiveWithColon) {
+            return
+                "\(quoted(name)) has a colon behind \"\(match.1)\", so browsers ignore that directive; write \"\(match.1)\" "
+                + "without it"
+        }
         let words = value.split { " ;".contains($0) }
         guard let word = words.first(where: { $0.wholeMatch(of: bareKeyword) != nil }) else { return nil }
         let bare = word.filter { $0 != "\"" }
@@ -90,6 +105,8 @@ extension ManifestResolver {
             + "so it means a server of that name; write \"\(visible(plain))\""
     }
 
+    nonisolated(unsafe) private static let directiveWithColon =
+        /(?:^|;)\s*((?:[a-z]+-)+(?:src|uri|action|ancestors|requests)(?:-elem|-attr)?|sandbox):/
     /// A keyword or a digest of a policy, without its single quotation marks (CSP3 §2.3.1).
     nonisolated(unsafe) private static let bareKeyword =
         /"?(self|none|unsafe-inline|unsafe-eval|unsafe-hashes|strict-dynamic|wasm-unsafe-eval|report-sample|nonce-[\w+\/=\-]+|sha(256|384|512)-[\w+\/=\-]+)"?/

@@ -91,6 +91,11 @@ extension ManifestResolver {
 
     private static func sentence(ofUnknown path: String, _ substitution: Substitution) -> String {
         if let leftover = Leftover(path) { return "\(quoted(path)) \(leftover.cause); \(leftover.remedy)" }
+        if path.last?.isWhitespace == true {
+            let plain = quoted(path.trimmingCharacters(in: .whitespaces))
+            return
+                "\(quoted(path)) has a space at the end of its name, so it answers only for a URL with one; rename it to \(plain)"
+        }
         if path.lowercased().hasSuffix(".svgz") {
             return "\(quoted(path)) is a compressed SVG, which nothing unpacks here; export it as plain .svg"
         }

@@ -171,6 +171,7 @@ package struct PageScanner {
             let isOptional = isInTemplate || Self.isOptional(element)
             for var reference in references.addresses[count...] {
                 (reference.isOptional, reference.integrity) = (isOptional, integrity)
+                if element.name == "script" { reference.isModule = element.has("type", "module") }
                 references.resources.append(reference)
             }
         }

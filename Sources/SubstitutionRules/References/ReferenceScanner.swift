@@ -21,6 +21,8 @@ package struct ReferenceScanner {
         package var isSpecifier = false
         /// True for an address that browsers may never load, such as a font's second format.
         package var isOptional = false
+        /// True for a module and false for a classic script; nil for all else, as only ``PageScanner`` sets it.
+        package var isModule: Bool?
         /// The `integrity` of the element with the address: hashes of the bytes; only ``PageScanner`` sets it.
         package var integrity: String?
 
@@ -59,6 +61,19 @@ package struct ReferenceScanner {
     package static func references(inScript bytes: [UInt8]) -> [Reference] {
         var scanner = ReferenceScanner(bytes)
         scanner.readScript()
+        return scanner.references
+    }
+
+    /// Returns the addresses in a text that a pattern captures.
+    package static func references(matching pattern: Regex<(Substring, Substring)>, in bytes: [UInt8]) -> [Reference] {
+        let text = String(decoding: bytes, as: UTF8.self)
+        // In a text that is not UTF-8, the offsets would be others.
+        guard text.utf8.count == bytes.count else { return [] }
+        var scanner = ReferenceScanner(bytes)
+        for match in text.matches(of: pattern) {
+            let start = text.utf8.distance(from: text.startIndex, to: match.1.startIndex)
+            scanner.add(SourceMappedText(start..<start + match.1.utf8.count, of: bytes))
+        }
         return scanner.references
     }
 

@@ -70,6 +70,8 @@ struct IncomingBodyTests {
                 "it is a server's error message"
             )
         } + [
+            Row("/m.html", "text/html", "<title>Please update your browser</title>", "it is a page for old browsers"),
+            Row("/n.html", "text/html", "<title>302 Found</title>", "it is a page that forwards to another"),
             Row("/d.css", "text/css", #"{"items":[1]}"#, "it is JSON, not text/css"),
             Row("/e.js", "text/javascript", #"{"statusCode":401,"message":"Unauthorized"}"#, "error message"),
             Row("/f.json", "application/json", #"{"detail":"Authentication credentials were not provided."}"#, "error"),

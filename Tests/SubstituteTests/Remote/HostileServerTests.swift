@@ -61,6 +61,27 @@ struct HostileServerTests {
         #expect(site.listing == before)
     }
 
+    @Test(
+        "A refusal says why, and what to do",
+        arguments: [
+            (204, "X-A", "1", "it has no file at this URL"), (304, "ETag", "a", "load it with substitute capture"),
+            (401, "WWW-Authenticate", "Basic realm=a", "capture --show, and sign in"),
+            (403, "X-A", "1", "save it in a browser"), (429, "Retry-After", "120", "try again in 120 seconds"),
+            (429, "Retry-After", "Wed, 25 Nov 2026 18:00:00 GMT", "try again later"),
+            (451, "X-A", "1", "a law forbids it"), (503, "X-A", "1", "try again later"),
+            (200, "Refresh", "0; url=/new/", "its server forwards browsers to \"/new/\""),
+            (200, "Content-Type", "text/event-stream", "it is a stream (text/event-stream)"),
+            (200, "Content-Type", "multipart/x-mixed-replace; boundary=a", "it is a stream"),
+            (302, "Location", "/a.css", "if its server needs a cookie"),
+        ]
+    )
+    func refusal(status: Int, field: String, value: String, message: String) async throws {
+        let headers = ["Content-Type": "text/css"].merging([field: value]) { $1 }
+        site.set("/a.css", LoopbackServer.Response(status: status, headers: headers, body: Data("a { }".utf8)))
+        let result = try await site.run("add", "\(site.url)/a.css")
+        #expect(result.status == 1 && result.errors.contains(message), "\(result.errors)")
+    }
+
     @Test("A body that grows without end when it is decompressed is cut at the limit, and fills no memory")
     func bomb() async throws {
         set("Content-Encoding", "gzip", Self.compressedZeros(1_500_000_000))
