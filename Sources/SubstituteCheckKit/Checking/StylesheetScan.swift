@@ -114,7 +114,7 @@ struct StylesheetScan {
             )
         }
         let word = text { $0.isSpace || "(){};:,".utf8.contains($0) }
-        if braces.isEmpty, 48...57 ~= bytes[index] {
+        if braces.isEmpty, 48...57 ~= bytes[index], bytes[(index + word.utf8.count)...].first == 0x20 {
             let sentence = "no selector begins with a digit, so browsers skip this rule; copy it without line numbers"
             return Problem(word: word, line: line, sentence: sentence)
         }
