@@ -102,7 +102,13 @@ enum InitCommand {
     private static func defaultFolder(_ console: Console) throws(UsageError) -> String {
         let folder = console.folder
         if folder.path.hasSuffix("/Substitutions") { return "." }
-        guard folder.targetKind(of: "Package.swift") != nil else { return "Substitutions" }
+        let package = folder.targetKind(of: "Package.swift")
+        if package == .unexamined {
+            throw UsageError(
+                "\"Package.swift\" cannot be examined; name the folder, as in: \(console.tool.words("init Substitutions"))"
+            )
+        }
+        guard package != nil else { return "Substitutions" }
         let targets = folder.names(in: "Sources").sorted().filter { name in
             !name.hasPrefix(".") && folder.targetKind(of: "Sources/\(name)") == .typeDirectory
         }
