@@ -16,7 +16,7 @@ package struct SecretScanner {
         package let range: Range<Int>
         /// False if the value is only random, or if its name has other meanings, too.
         package let isCertain: Bool
-        /// True for a token that stands for a person: one in JSON and base64 (as a JWT), or after the name of a scheme.
+        /// True for a token that identifies a person: JSON in base64 (as a JWT), or a text after a scheme's name.
         package let isToken: Bool
     }
 
@@ -182,7 +182,9 @@ package struct SecretScanner {
     private mutating func readPiece(_ start: Int) -> Int? {
         let end = letters[start...].firstIndex(where: \.endsPiece) ?? letters.count
         let sign = letters[start..<end].firstIndex { $0.isOne(of: "=") }
-        if start == parameter, sign == start, start + 1 < end { return add("", start + 1, to: endOfValue(start + 1)) }
+        if start == parameter, sign == start, letters[start..<end].contains(where: \.isAlphanumeric) {
+            return add("", start + 1, to: endOfValue(start + 1))
+        }
         // A secret may also be the name of a parameter without a value.
         let isBare = sign.map { $0 + 1 == end } ?? true
         let content = isBare ? start..<(sign ?? end) : (sign ?? start) + 1..<end
@@ -332,7 +334,7 @@ package struct SecretScanner {
         return isOfSentence ? nil : (next, isNamed)
     }
 
-    /// Returns the index of the secret in `token&secret`, or in `/token/secret` if it is random; nil if there is none.
+    /// Returns the index of the secret in `token&secret`, or in `/token/secret` if it is random.
     private func secretAfterBareName(_ start: Int, _ end: Int) -> Int? {
         let next = end + 1
         guard next < letters.count, letters[next].isOfWord,

@@ -26,7 +26,8 @@ package struct ToolName: Sendable {
     /// Returns a word in single quotes if it contains a character that has a meaning in a shell.
     private static func shellWord(_ word: String) -> String {
         let isPlain = { (byte: UInt8) in byte.isASCIILetter || byte.isASCIIDigit || "-_./:,@%+=".utf8.contains(byte) }
+        let word = visible(word)
         if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
-        return "'\(visible(word).replacingOccurrences(of: "'", with: "'\\''"))'"
+        return "'\(word.replacingOccurrences(of: "'", with: "'\\''"))'"
     }
 }

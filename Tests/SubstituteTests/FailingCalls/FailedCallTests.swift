@@ -31,11 +31,7 @@ struct FailedCallTests {
                 for number in numbers {
                     let call = FailingCall(kind: kind, number: number, error: error)
                     let problems = try await sweep.problems(with: call)
-                    withKnownIssue("A removal that fails is not told.", isIntermittent: true) {
-                        #expect(problems.isEmpty, "\(operation.name), \(call): \(problems.joined(separator: "\n"))")
-                    } when: {
-                        operation.name.hasPrefix("remove")
-                    }
+                    #expect(problems.isEmpty, "\(operation.name), \(call): \(problems.joined(separator: "\n"))")
                 }
             }
             runs.append("\(kind) \(count) × \(tried.map(FailingCall.name).joined(separator: " "))")
