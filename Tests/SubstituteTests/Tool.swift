@@ -33,7 +33,7 @@ struct Tool {
         let written = Written()
         let console = Console(
             folder: folder.path,
-            environment: environment,
+            environment: environment.merging(["TMPDIR": TemporaryFolder.ofProcess.path]) { own, _ in own },
             sink: { stream, bytes in written.append(bytes, to: stream) },
             source: { input.map(Swift.Result.success) ?? .failure(ToolError("the test has no input")) }
         )

@@ -4,6 +4,14 @@ package import Foundation
 public final class TemporaryFolder: Sendable {
     package let url: URL
 
+    /// A folder for what all tests share, or leave behind; it is removed when the process ends.
+    package static let ofProcess: URL = {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        atexit { try? FileManager.default.removeItem(at: TemporaryFolder.ofProcess) }
+        return url
+    }()
+
     /// Creates the folder; use a short name if the path of a socket will include the name.
     package init(name: String = UUID().uuidString) throws {
         url = FileManager.default.temporaryDirectory.appendingPathComponent(name)

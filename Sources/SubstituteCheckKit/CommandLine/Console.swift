@@ -81,6 +81,11 @@ package final class Console {
     /// The words with which a user calls the tool.
     package var tool: ToolName { ToolName(environment) }
 
+    /// The folder for files that outlive the command but are not the user's.
+    package var temporaryFolder: URL {
+        environment["TMPDIR"].map { URL(fileURLWithPath: $0) } ?? FileManager.default.temporaryDirectory
+    }
+
     /// Writes a line to standard output.
     package func print(_ line: String) {
         buffer.append(contentsOf: line.utf8)

@@ -58,6 +58,7 @@ enum AddCommand {
         if path != nil, keys.count > 1 { throw UsageError("--as is for one URL") }
         let manifest = try ManifestLocation(console).find(named)
         var addition = try Addition(to: manifest, on: console.now())
+        addition.temporaryFolder = console.temporaryFolder
         addition.includesPrivate = arguments.has(.includePrivate)
         let options = try AddOptions(
             replaces: arguments.has(replace),

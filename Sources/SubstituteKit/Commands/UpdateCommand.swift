@@ -43,6 +43,7 @@ enum UpdateCommand {
         if discards, keeps { throw UsageError("--discard-edits and --keep-edits exclude each other") }
         let manifest = try ManifestLocation(console).find(named)
         var addition = try Addition(to: manifest, on: console.now())
+        addition.temporaryFolder = console.temporaryFolder
         addition.includesPrivate = arguments.has(.includePrivate)
         let remote = try RemoteCheck(addition.check, in: manifest.folder)
         let copies = try keys.isEmpty ? remote.copies : keys.flatMap { key in try remote.copies(of: key) }

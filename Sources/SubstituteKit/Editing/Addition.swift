@@ -44,6 +44,8 @@ struct Addition {
     var includesPrivate = false
     /// The edited files that the changes discard, as paths below the folder.
     private var discarded: Set<String> = []
+    /// The folder in which copies of these files are kept.
+    var temporaryFolder = FileManager.default.temporaryDirectory
 
     /// The outcome of adding a resource.
     enum Outcome {
@@ -282,7 +284,7 @@ struct Addition {
 
     private func copiesOfDiscarded() throws -> URL? {
         if discarded.isEmpty { return nil }
-        var template = Array("\(FileManager.default.temporaryDirectory.path)/substitute-edits-XXXXXX".utf8CString)
+        var template = Array("\(temporaryFolder.path)/substitute-edits-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else {
             throw ToolError(
                 "nothing was changed, because the edited files cannot be copied: \(String(cString: strerror(errno)))"

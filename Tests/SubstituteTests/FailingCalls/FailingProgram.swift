@@ -36,15 +36,14 @@ struct FailingProgram {
     /// The preloaded library; a problem if it cannot be compiled.
     private static let library = Task {
         let compiler = try #require(FailingProgram.compiler)
-        let folder = try TemporaryFolder()
-        let library = folder.url.appendingPathComponent("FailingCalls.so").path
+        let library = TemporaryFolder.ofProcess.appendingPathComponent("FailingCalls.so").path
         let source = Repository.folder.appendingPathComponent("Tests/FailingCalls/FailingCalls.c").path
         let result = try await Program.run(
             compiler,
             ["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, source]
         )
         try #require(result.status == 0, "\(result.errors)")
-        return (folder, library)
+        return library
     }
 
     /// The path of a C compiler; nil if there is none.
@@ -84,7 +83,7 @@ struct FailingProgram {
         let log = scratch.url.appendingPathComponent("log")
         try Data().write(to: log)
         var variables = [
-            "LD_PRELOAD": try await Self.library.value.1, "FAILING_FOLDER": folder.path, "FAILING_LOG": log.path,
+            "LD_PRELOAD": try await Self.library.value, "FAILING_FOLDER": folder.path, "FAILING_LOG": log.path,
             "TMPDIR": folder.appendingPathComponent("tmp").path, "SWIFT_BACKTRACE": "enable=no",
         ]
         if waits { variables["FAILING_WAITS"] = "1" }
