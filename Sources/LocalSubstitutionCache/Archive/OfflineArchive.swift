@@ -223,12 +223,13 @@ public final class OfflineArchive: @unchecked Sendable {
     /// - Returns: The copies that are still to be removed, where nil means all copies, and the reason.
     @discardableResult
     private func finishRemovals() -> (undone: Set<URL?>, result: Result<Void, any Error>) {
+        let moment = removals.last
         var (undone, result) = (self.undone, Result<Void, any Error>.success(()))
         for file in undone {
             total = nil
             do {
                 try folder.remove(file)
-                removals.finish(file, in: name)
+                removals.finish(file, in: name, upTo: moment)
                 undone.remove(file)
             } catch {
                 result = .failure(error)
@@ -273,6 +274,12 @@ public final class OfflineArchive: @unchecked Sendable {
         folder.markAsUsed(file)
         return copy.response
     }
+
+    /// The moment of the last removal.
+    var lastRemoval: Int { removals.last }
+
+    /// Returns true if nothing has been removed since a moment.
+    func allowsCopies(since moment: Int) -> Bool { removals.allows(name, since: moment) }
 
     /// Keeps a response, and returns before its file is written.
     func store(_ incoming: IncomingCopy, _ body: Data) {

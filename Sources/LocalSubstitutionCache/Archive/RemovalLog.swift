@@ -23,8 +23,10 @@ final class RemovalLog: @unchecked Sendable {
     private var now = 0
     /// The moment of the last removal from each directory.
     private var removals: [String: Int] = [:]
-    /// The copies whose removal is not done, keyed by directory; nil means all copies of the directory.
-    private var undone: [String: Set<URL?>] = [:]
+    /// The copies whose removal is not done, keyed by directory, with the moments of their last removals.
+    ///
+    /// Nil means all copies of the directory.
+    private var undone: [String: [URL?: Int]] = [:]
     /// The loads that have not begun although `resume()` was called on their tasks, keyed by URL.
     private var resumed: [String: (loads: Int, since: Int)] = [:]
 
@@ -51,14 +53,24 @@ final class RemovalLog: @unchecked Sendable {
 
     /// Records that the removal of one copy, or of all copies if `file` is nil, must still be done.
     func postpone(_ file: URL?, in directory: String) {
-        lock.withLock { _ = undone[directory, default: []].insert(file) }
+        lock.withLock {
+            now += 1
+            undone[directory, default: [:]].updateValue(now, forKey: file)
+        }
     }
 
-    /// Records that a removal is done.
-    func finish(_ file: URL?, in directory: String) { lock.withLock { _ = undone[directory]?.remove(file) } }
+    /// Records that the removals up to a moment are done; a later removal of the same copies must still be done.
+    func finish(_ file: URL?, in directory: String, upTo moment: Int) {
+        lock.withLock {
+            if let last = undone[directory]?[file], last <= moment { undone[directory]?.removeValue(forKey: file) }
+        }
+    }
+
+    /// The moment of the last removal from any directory.
+    var last: Int { lock.withLock { now } }
 
     /// Returns the copies whose removal is not done; nil means all copies.
-    func undone(in directory: String) -> Set<URL?> { lock.withLock { undone[directory] ?? [] } }
+    func undone(in directory: String) -> Set<URL?> { lock.withLock { Set(undone[directory, default: [:]].keys) } }
 
     /// Returns true if nothing has been removed from a directory since a load began.
     func allows(_ directory: String, since moment: Int) -> Bool {

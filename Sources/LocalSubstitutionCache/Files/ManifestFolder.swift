@@ -273,6 +273,8 @@ package final class ManifestFolder {
         }
         for name in directory.visibleNames {
             try budget.spend(1, of: .names)
+            // A walk holds each path twice: below its own directory, and below the manifest's folder.
+            try budget.spend(2 * (prefix.utf8.count + name.utf8.count), of: .bytes)
             do throws(FileProblem) {
                 guard let file = try fileUnlessFolder(named: name, in: directory) else {
                     let folder = try folder(named: name, in: directory)

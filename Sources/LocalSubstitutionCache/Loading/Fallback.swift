@@ -15,8 +15,8 @@ struct Fallback: @unchecked Sendable {
         case file(SubstitutionTable.Match)
         /// The last good copy in an archive, which is not read yet.
         case copy(OfflineArchive)
-        /// The last good copy; nil if there is none.
-        case readCopy(CachedURLResponse?)
+        /// The last good copy, unless it was removed since a moment; nil if there is none.
+        case readCopy(CachedURLResponse?, of: OfflineArchive, since: Int)
 
         /// True if the network's response matters: the source may replace or keep that response.
         ///
@@ -47,7 +47,8 @@ struct Fallback: @unchecked Sendable {
         case .file(let match): return match.response(to: request, after: outcome)
         case .copy(let archive):
             return outcome == .offline ? copy(in: archive) : nil
-        case .readCopy(let copy): return outcome == .offline ? copy : nil
+        case .readCopy(let copy, let archive, let moment):
+            return outcome == .offline && archive.allowsCopies(since: moment) ? copy : nil
         }
     }
 
@@ -71,7 +72,8 @@ struct Fallback: @unchecked Sendable {
         guard case .copy(let archive) = source, error.flatMap({ Outcome($0) }) == .offline else { return false }
         archive.readingQueue.async {
             var read = self
-            read.source = .readCopy(read.copy(in: archive))
+            let moment = archive.lastRemoval
+            read.source = .readCopy(read.copy(in: archive), of: archive, since: moment)
             body(read)
         }
         return true

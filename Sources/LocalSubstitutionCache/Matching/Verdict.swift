@@ -101,7 +101,7 @@ extension URLRequest {
         if isFieldPersonal || SecretScanner.isCertain(in: String(url), isURL: true) { return true }
         guard let body = httpBody else { return false }
         // A body of this length is not searched.
-        return body.count > 1 << 20 || SecretScanner.isCertain(in: String(decoding: body, as: UTF8.self))
+        return body.count > 1 << 16 || SecretScanner.isCertain(in: String(decoding: body, as: UTF8.self))
     }
 }
 

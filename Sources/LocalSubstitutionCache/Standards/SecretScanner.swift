@@ -63,6 +63,8 @@ package struct SecretScanner {
     private var value = 0
     /// True if the last path before a query ends in the name of a file.
     private var isAsset = false
+    /// The signs and spaces before a value that were read last; they are not read again, so the cost stays linear.
+    private var gap = 0..<0
     /// True after `name=password`, whose `value=` is a secret, and so is the part of a form after an empty line.
     private var namesSecret = false
 
@@ -286,12 +288,16 @@ package struct SecretScanner {
         var isLine = false
     }
 
-    private func assignment(after end: Int) -> Assignment? {
-        guard let index = letters[end...].firstIndex(where: { !$0.isOne(of: "\"' )}") }), letters[index].isOne(of: "=:")
+    private mutating func assignment(after end: Int) -> Assignment? {
+        guard let index = letters[end...].firstIndex(where: { !$0.isSpace && !$0.isOne(of: "\"')}+*!~`") }),
+            letters[index].isOne(of: "=:")
         else { return nil }
         let isEqual = letters[index].isOne(of: "=")
         var sign = Assignment(index: index, isEqual: isEqual, isOfJSON: index > end && !isEqual, value: index + 1)
-        while sign.value < letters.count, letters[sign.value].isOne(of: " \t=>[") { sign.value += 1 }
+        if !gap.contains(sign.value) {
+            gap = sign.value..<(letters[sign.value...].firstIndex { !$0.isOne(of: " \t=>[") } ?? letters.count)
+        }
+        sign.value = gap.upperBound
         guard sign.value < letters.count else { return nil }
         let next = letters[sign.value]
         // The members of an object are read one by one.
@@ -300,7 +306,10 @@ package struct SecretScanner {
             // An encoded value ends with its parameter.
             sign.quote = next.isRaw && zone != .query ? next.byte : nil
             sign.value += 1
-            guard sign.value < letters.count, letters[sign.value].byte != next.byte else { return nil }
+            guard sign.value < letters.count else { return nil }
+            // An empty text is no secret, but a secret in a query may begin with two quotation marks.
+            let isEmpty = letters[sign.value].byte == next.byte
+            if isEmpty, zone != .query || letters.dropFirst(sign.value + 1).first?.endsPiece != false { return nil }
         } else {
             sign.isLine = zone == .text && !isEqual && !sign.isOfJSON && sign.value > index + 1
         }
@@ -404,7 +413,7 @@ package struct SecretScanner {
     private func isRandom(_ range: Range<Int>) -> Bool {
         let value = letters[range]
         let slashes = value.indices.filter { letters[$0].isOne(of: "/") }
-        let isPath = slashes.count > 1 && (slashes[0] == range.lowerBound || slashes[0] + 1 == slashes[1])
+        let isPath = slashes.count > 1 && (slashes[0] == range.lowerBound || letters[slashes[0] - 1].isOne(of: ":"))
         guard range.count >= 16, !isPath, !isFileName(range) else { return false }
         return value.split { !$0.isAlphanumeric && !$0.isOne(of: "-_+/=.") }.contains { run in
             guard run.count >= 16 else { return false }

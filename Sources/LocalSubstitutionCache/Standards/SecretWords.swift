@@ -66,7 +66,8 @@ package enum SecretWords {
         "encryptionkey", "masterkey", "hmac", "signature", "credential", "session", "sessid", "jwt", "bearer",
         "cookie", "csrf", "xsrf", "assertion", "ticket", "mnemonic", "codeverifier", "connectionstring", "kennwort",
         "motdepasse", "contrasen", "wachtwoord", "oauth", "authoriz", "authoris", "authent", "authkey", "authcode",
-        "authdata", "authinfo", "userauth", "basicauth", "xauth", "httpauth",
+        "accesscode", "verificationcode", "resetcode", "recoverycode", "activationcode", "confirmationcode",
+        "logincode", "authdata", "authinfo", "userauth", "basicauth", "xauth", "httpauth",
     ])
     private static let certain: Set = [
         "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "sig", "sign", "sid", "tok",

@@ -38,7 +38,7 @@ struct RecordedLoad {
     private var hasBody = false
     private(set) var ending: (date: Date, error: (any Error)?)?
     private var wasRedirected = false
-    /// True if the request before a redirect identified its user.
+    /// True if a request before a redirect identified its user, or if the redirect set a cookie.
     private var wasPersonal = false
 
     init(_ request: URLRequest, by asker: any AnyObject & Sendable, at date: Date) {
@@ -102,7 +102,7 @@ struct RecordedLoad {
 
     private mutating func follow(_ response: HTTPURLResponse?, to next: URLRequest, at date: Date) -> Redirect {
         let redirect = Redirect(request: request, began: began, response: response, next: next)
-        wasPersonal = wasPersonal || request.isPersonal
+        wasPersonal = wasPersonal || identifiesUser || response?.value(forHTTPHeaderField: "Set-Cookie") != nil
         (request, began, wasRedirected) = (next, date, true)
         begin(nil)
         return redirect
@@ -176,14 +176,16 @@ struct RecordedLoad {
     /// True if a body was received, but was too long to be recorded, or lacks a part.
     var isBodyIncomplete: Bool { hasBody && body == nil }
 
+    /// True if the current request may identify its user.
+    private var identifiesUser: Bool {
+        if request.isPersonal || SecretMask.isPresent(in: request.url) { return true }
+        guard let url = request.url, request.httpShouldHandleCookies else { return false }
+        return HTTPCookieStorage.shared.cookies(for: url)?.isEmpty == false
+    }
+
     /// True if the response may be meant for a single user.
     var isPersonal: Bool {
-        if wasPersonal || request.isPersonal || SecretMask.isPresent(in: request.url) { return true }
-        if let url = request.url, request.httpShouldHandleCookies,
-            HTTPCookieStorage.shared.cookies(for: url)?.isEmpty == false
-        {
-            return true
-        }
+        if wasPersonal || identifiesUser { return true }
         guard let response = outsideResponse?.response else { return false }
         if response.value(forHTTPHeaderField: "Set-Cookie") != nil { return true }
         if let field = response.value(forHTTPHeaderField: "Cache-Control") {

@@ -40,8 +40,7 @@ public final class Recording: Sendable {
             let previous = cache.observer as? RecordingLog
             cache.observer = log
             for other in replaced + [previous].compactMap(\.self) {
-                RecordingsAtExit.remove(other)
-                try? other.end()
+                if (try? other.end()) != nil { RecordingsAtExit.remove(other) }
             }
             RecordingsAtExit.add(log)
         }
@@ -66,9 +65,10 @@ public final class Recording: Sendable {
     ///
     /// - Throws: The same errors as ``save()``.
     public func stop() throws {
-        if let cache, cache.observer === log { cache.observer = nil }
-        RecordingsAtExit.remove(log)
+        Self.beginning.withLock { if let cache, cache.observer === log { cache.observer = nil } }
+        // Until the file is written, the next recording to the file must know of this one.
         try log.end()
+        RecordingsAtExit.remove(log)
     }
 }
 

@@ -26,8 +26,8 @@ struct RecordingFile: Sendable {
         self.url = url
         let prefix = ".\(url.lastPathComponent)."
         let unique = "\(ProcessInfo.processInfo.processIdentifier).\(UUID().uuidString.prefix(8))"
-        draft = folder.appendingPathComponent(prefix + unique)
         let realFolder = (try? FilePath(resolving: folder.path))?.text ?? folder.path
+        draft = URL(fileURLWithPath: realFolder).appendingPathComponent(prefix + unique)
         path = FilePath(realFolder + "/" + url.lastPathComponent)
         do {
             // Remove the temporary files of processes that were killed while they wrote.
@@ -70,7 +70,7 @@ struct RecordingFile: Sendable {
             throw .unwritten(url.path, POSIXErrorCode(behind: error)?.words ?? error.localizedDescription)
         }
         leaveOutOfBackups()
-        guard rename(draft.path, url.path) == 0 else {
+        guard rename(draft.path, path.text) == 0 else {
             let reason = Self.reason
             unlink(draft.path)
             throw .unwritten(url.path, reason)

@@ -58,6 +58,18 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         #expect(log.allows("folder", since: log.begin(a)))
     }
 
+    @Test("A removal that begins while another one is being done is not lost")
+    func removedTwice() throws {
+        let log = RemovalLog()
+        log.postpone(nil, in: "folder")
+        let moment = log.last
+        log.postpone(nil, in: "folder")
+        log.finish(nil, in: "folder", upTo: moment)
+        #expect(log.undone(in: "folder") == [nil])
+        log.finish(nil, in: "folder", upTo: log.last)
+        #expect(log.undone(in: "folder") == [])
+    }
+
     @Test("Tasks that never begin to load take bounded memory, and bring no removed copy back")
     func bounded() throws {
         let log = RemovalLog()

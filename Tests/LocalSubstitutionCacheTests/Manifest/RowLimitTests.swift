@@ -53,6 +53,13 @@ struct RowLimitTests {
         )
     }
 
+    @Test("The paths in a folder count with their lengths, however they are reached")
+    func paths() throws {
+        try folder.write("", to: "deep/\(String(repeating: "n", count: 200))/a.txt")
+        #expect(resolver(#"{ "https://h/": "deep/" }"#, LoadBudget(bytes: 2000)).findings == [])
+        #expect(resolver(#"{ "https://h/": "deep/" }"#, LoadBudget(bytes: 700)).findings.map(\.code) == [.tooLong])
+    }
+
     @Test("600 keys for a folder of 600 files are refused, and create no more rows than the limit allows")
     func multiplied() throws {
         for number in 0..<600 { try folder.write("", to: "many/\(number)") }
@@ -63,12 +70,12 @@ struct RowLimitTests {
     }
 
     @Test(
-        "Each URL counts with its length and with the header fields of its response",
+        "Each URL counts with its length and its header fields, and each path in a folder with its length",
         arguments: [
-            (#"{ "https://h/a": "a.txt" }"#, 33), (#"{ "//h/a": "a.txt" }"#, 30), (#"{ "https://h/": "d/" }"#, 237),
-            (#"{ "//h/": "d/" }"#, 294),
-            (#"{ "https://h/": { "file": "d/", "headers": { "A": "b", "C": "" } } }"#, 892),
-            (#"{ "https://h/a": "a.txt", "//h/": "d/", "https://h/b": "a.txt" }"#, 360),
+            (#"{ "https://h/a": "a.txt" }"#, 33), (#"{ "//h/a": "a.txt" }"#, 30), (#"{ "https://h/": "d/" }"#, 301),
+            (#"{ "//h/": "d/" }"#, 358),
+            (#"{ "https://h/": { "file": "d/", "headers": { "A": "b", "C": "" } } }"#, 956),
+            (#"{ "https://h/a": "a.txt", "//h/": "d/", "https://h/b": "a.txt" }"#, 424),
         ]
     )
     func length(manifest: String, bytes: Int) {
