@@ -37,7 +37,7 @@ extension BackingSession {
         return queue
     }
 
-    private static let mark = "LocalSubstitutionCache.BackingSession"
+    private static let mark = "LocalSubstitutionCache.isBacking"
 
     /// Returns the request with a mark, so that no protocol of this library loads it.
     ///
