@@ -168,7 +168,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     package var currentTable: SubstitutionTable { table.value }
 
     /// Decides what answers a request.
-    func verdict(on request: URLRequest) -> Verdict { table.verdict(on: request) }
+    package func verdict(on request: URLRequest) -> Verdict { table.verdict(on: request) }
 
     /// Returns the file that answers a GET or HEAD without the network; nil if none does.
     package func representation(for request: URLRequest) -> Representation? {

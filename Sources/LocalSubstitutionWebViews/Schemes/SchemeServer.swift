@@ -100,7 +100,7 @@ struct SchemeServer: @unchecked Sendable {
     /// Returns the reason why no file answers a request, as a sentence.
     private func reason(_ asked: URLRequest) -> String {
         let url = visible(asked.url?.absoluteString ?? "")
-        switch cache.currentTable.verdict(on: asked) {
+        switch cache.verdict(on: asked) {
         case .afterNetwork(let match):
             let conditions = match.row.substitution.conditions.map(\.sentence).joined(separator: ", or ")
             return "\(url) is loaded from the network; a file answers instead when \(conditions)."
