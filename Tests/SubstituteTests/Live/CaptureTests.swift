@@ -204,7 +204,8 @@ struct CaptureTests {
         site.set("/worker.js", "text/javascript", Data(worker.utf8))
         site.set("/part.js", "text/javascript", Data("let part = 1;".utf8))
         for name in ["cached", "ready"] { site.set("/\(name).txt", "text/plain", Data("text".utf8)) }
-        // A browser on a busy machine may begin a download late.
+        // A browser on a busy machine may begin a download late, and the page has ended once nothing is loading.
+        site.hold("/ready.txt", until: "/saved.svg")
         let result = try await site.run("capture", "--wait", "2", site.url)
         #expect(result.status == 0, "\(result)")
         let loaded = Set(site.requests())

@@ -24,6 +24,7 @@ final class LiveSite: @unchecked Sendable {
         get { lock.withLock { countedPath } }
         set { lock.withLock { countedPath = newValue } }
     }
+    private var awaited: [String: String] = [:]
     private(set) var server: LoopbackServer?
     let folder: TemporaryFolder
 
@@ -48,6 +49,9 @@ final class LiveSite: @unchecked Sendable {
 
     func set(_ path: String, _ response: LoopbackServer.Response) { lock.withLock { answers[path] = response } }
 
+    /// Lets requests for a path wait until there was a request for another path, but no longer than 20 s.
+    func hold(_ path: String, until other: String) { lock.withLock { awaited[path] = other } }
+
     private func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         if request.path.hasPrefix("/shown/") { return LoopbackServer.Response(status: 204) }
         if request.path == counted {
@@ -60,7 +64,12 @@ final class LiveSite: @unchecked Sendable {
             return .text(request.headers["cookie"] == nil ? "for all" : "for one")
         }
         if request.path.hasPrefix("/any/") { return .text(request.target + suffix) }
-        let response = lock.withLock { answers[request.path] } ?? .text("no", status: 404)
+        let (response, other) = lock.withLock {
+            (answers[request.path] ?? .text("no", status: 404), awaited[request.path])
+        }
+        for _ in 0..<1000 where other != nil && server?.requests.contains(where: { $0.path == other }) == false {
+            usleep(20_000)
+        }
         if let tag = request.headers["if-none-match"], response.headers["ETag"] == tag {
             return LoopbackServer.Response(status: 304, headers: ["ETag": tag])
         }
