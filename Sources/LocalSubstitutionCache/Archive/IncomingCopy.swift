@@ -5,31 +5,52 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A response that is being received for an ``OfflineArchive``.
+/// A load whose response an ``OfflineArchive`` may keep.
 ///
 /// The bytes of the body that have arrived count against the archive's memory budget. They count until the body is
 /// refused or this object is deallocated.
 // The load calls one method at a time. After the load has finished, only the archive's queue uses this object.
-final class IncomingCopy: @unchecked Sendable {
-    let response: HTTPURLResponse
+final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
     let request: URLRequest
     /// The count of removals when the load began, for ``RemovalLog/allows(_:since:)``.
     let moment: Int
     private let archive: OfflineArchive
+    /// The head of the response; nil before it arrives, and if it is not HTTP.
+    private(set) var response: HTTPURLResponse?
     private var held = 0
     private var refusal: OfflineArchive.Refusal?
+    /// The last good copy, and the count of removals before it was read; nil if it has not been read.
+    private var read: (copy: CachedURLResponse?, moment: Int)?
 
-    init(_ response: HTTPURLResponse, to request: URLRequest, since moment: Int, for archive: OfflineArchive) {
-        (self.response, self.request, self.moment, self.archive) = (response, request, moment, archive)
-        refusal = OfflineArchive.refusal(of: response)
+    init(of request: URLRequest, since moment: Int, for archive: OfflineArchive) {
+        (self.request, self.moment, self.archive) = (request, moment, archive)
     }
 
     deinit { archive.memory.release(held) }
 
-    /// Reserves memory for `count` more bytes of the body; returns false if the archive will not keep the body.
+    var copy: CachedURLResponse? {
+        guard let read else { return archive.answer(to: request) }
+        return archive.allowsCopies(since: read.moment) ? read.copy : nil
+    }
+
+    func readCopy(then body: @escaping @Sendable () -> Void) -> Bool {
+        guard read == nil else { return false }
+        archive.readingQueue.async { [self] in
+            let moment = archive.lastRemoval
+            read = (archive.answer(to: request), moment)
+            body()
+        }
+        return true
+    }
+
+    func receive(_ response: URLResponse?) {
+        guard self.response == nil, let response = response as? HTTPURLResponse else { return }
+        self.response = response
+        refusal = OfflineArchive.refusal(of: response) ?? refusal
+    }
+
     func hasRoom(for count: Int) -> Bool {
-        guard refusal == nil else { return false }
-        let length = response.expectedContentLength
+        guard refusal == nil, let length = response?.expectedContentLength else { return false }
         guard length <= archive.memory.single, archive.memory.reserve(count, beside: held, isAnnounced: length >= 0)
         else {
             refuse(.length)
@@ -39,29 +60,26 @@ final class IncomingCopy: @unchecked Sendable {
         return true
     }
 
-    /// Releases the body's memory and remembers why the body is not kept; a second reason is ignored.
-    func refuse(_ reason: OfflineArchive.Refusal) {
+    func refuse(_ reason: MissingBody) { refuse(reason == .unseen ? .unseen : .length) }
+
+    private func refuse(_ reason: OfflineArchive.Refusal) {
         archive.memory.release(held)
         (held, refusal) = (0, refusal ?? reason)
     }
 
-    /// Passes the response to the archive, or counts the reason why the response is not kept.
-    ///
-    /// Only the reasons in ``OfflineArchive/Refusal`` are counted.
-    ///
-    /// - Parameters:
-    ///   - body: The whole body; nil if it is not available.
-    ///   - last: The request after all redirects. It may have cookies that the first request did not have.
     func finish(_ body: Data?, after last: URLRequest) {
+        guard let response else { return }
         guard archive.accepts(last) else { return archive.countRefusal(of: last) }
         // If there is a `Content-Encoding`, URL loading has decoded the body. Then its length differs from
         // `Content-Length`.
         let isEncoded = response.value(forHTTPHeaderField: "Content-Encoding") != nil
         let expected = response.value(forHTTPHeaderField: "Content-Length").flatMap { Int($0) }
         if let body, refusal == nil, isEncoded || expected ?? body.count == body.count {
-            archive.store(self, body)
+            archive.store(response, body, of: self)
         } else {
             archive.recordRefusal(refusal ?? .length)
         }
     }
+
+    func countUnseen() { archive.recordRefusal(.unseen) }
 }

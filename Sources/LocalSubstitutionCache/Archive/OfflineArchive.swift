@@ -66,7 +66,7 @@ public import FoundationNetworking
 /// the files. If a copy cannot be written, for example on a full disk, only that copy is lost.
 ///
 /// All methods may be called on any thread.
-public final class OfflineArchive: @unchecked Sendable {
+public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     /// One kept response.
     public struct Copy: Hashable, Sendable {
         /// The requested URL, normalised according to RFC 3986 §6.2.
@@ -243,15 +243,21 @@ public final class OfflineArchive: @unchecked Sendable {
 
     // MARK: - For loads
 
-    /// Returns whether the response to `request` may be kept and replayed.
-    func accepts(_ request: URLRequest) -> Bool {
+    package func accepts(_ request: URLRequest) -> Bool {
         guard let host = host(of: request), refusal(of: request, host) == nil else { return false }
         return isIncluded(request)
     }
 
-    /// Counts a request that was refused for its header fields or cookies; other requests do not count.
-    func countRefusal(of request: URLRequest) {
+    package func countRefusal(of request: URLRequest) {
         if let refusal = host(of: request).flatMap({ refusal(of: request, $0) }) { recordRefusal(refusal) }
+    }
+
+    package static func resume(_ request: URLRequest) { RemovalLog.shared.resume(request) }
+
+    package static func withdraw(_ request: URLRequest) { RemovalLog.shared.withdraw(request) }
+
+    package func begin(_ request: URLRequest) -> any ArchivedLoad {
+        IncomingCopy(of: request, since: removals.begin(request), for: self)
     }
 
     func recordRefusal(_ refusal: Refusal) { lock.withLock { counts[refusal, default: 0] += 1 } }
@@ -282,9 +288,8 @@ public final class OfflineArchive: @unchecked Sendable {
     func allowsCopies(since moment: Int) -> Bool { removals.allows(name, since: moment) }
 
     /// Keeps a response, and returns before its file is written.
-    func store(_ incoming: IncomingCopy, _ body: Data) {
+    func store(_ response: HTTPURLResponse, _ body: Data, of incoming: IncomingCopy) {
         guard let identity = incoming.request.identity else { return }
-        let response = incoming.response
         let fields = (response.allHeaderFields as? [String: String] ?? [:])
             .filter { !["set-cookie", "set-cookie2"].contains($0.key.lowercased()) }
         // A fragment may hold a token, and belongs to the request.

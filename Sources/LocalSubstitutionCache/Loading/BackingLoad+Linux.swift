@@ -65,7 +65,7 @@ extension BackingLoad {
             receiver.isDelegate = deliverAndProbeForDelegate(part, as: owner)
             // If no archive keeps the body, the body is no longer needed. (There is room for 0 bytes unless the archive
             // refuses the body.)
-            if receiver.isDelegate, incoming?.hasRoom(for: 0) != true { body = nil }
+            if receiver.isDelegate, fallback?.archived?.hasRoom(for: 0) != true { body = nil }
         }
         if !isLast { receiver.hasParts = true }
     }

@@ -71,12 +71,8 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     /// It stays false if the load was stopped first, or if a challenge was delivered last. On Linux,
     /// ``SubstitutionProtocol/stopLoading()`` releases the client if this property is true.
     private(set) var hasFinished = false
-    private var fallback: Fallback?
+    private(set) var fallback: Fallback?
     private var pending = Pending()
-    /// The copy of the network's response for an archive.
-    ///
-    /// Nil before the head arrives, if there is no archive for the response, and if the response is not HTTP.
-    var incoming: IncomingCopy?
     /// The body so far: all parts that have been delivered.
     ///
     /// Nil once neither an archive nor a completion handler needs the whole body. On Linux the client hands only the
@@ -197,10 +193,10 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         observed?.report(.received(response))
         if stage == .undecided {
             if let answer = outcome.flatMap({ fallback?.answer(after: $0) }) { return self.answer(answer) }
-            incoming = fallback?.incoming(response)
+            fallback?.archived?.receive(response)
         } else {
             // The archive keeps no mixture of two bodies.
-            incoming?.refuse(.length)
+            fallback?.archived?.refuse(.incomplete)
         }
         record { $0.head = response }
     }
@@ -211,8 +207,8 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         guard stage != .ended else { return }
         observed?.report(.receivedPart(data))
         if stage == .answering {
-            // URLSession reports the head first, so `incoming` is set by now if there is an archive for the response.
-            let mayBeKept = incoming?.hasRoom(for: data.count) ?? false
+            // URLSession reports the head first, so the archive has received it by now.
+            let mayBeKept = fallback?.archived?.hasRoom(for: data.count) ?? false
             if !mayBeKept, !receiver.needsWhole { body = nil }
         }
         record { $0.body.appendOrAssign(data) }
@@ -224,11 +220,8 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     /// before the end. In that case, only `task.response` contains the head.
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
         if stage == .undecided {
-            let isReading = fallback?.readCopy(after: error) { [self] read in
-                context.enter { [self] in
-                    fallback = read
-                    didComplete(task, error)
-                }
+            let isReading = fallback?.readCopy(after: error) { [self] in
+                context.enter { [self] in didComplete(task, error) }
             }
             if isReading == true { return }
             if let answer = error.flatMap({ Outcome($0) }).flatMap({ fallback?.answer(after: $0) }) {
@@ -238,7 +231,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         }
         // If the load was stopped, the stage is `ended`, and the body may lack parts. Such a body is not archived.
         if error == nil, stage == .answering, let last = task.currentRequest {
-            incoming?.finish(wholeBody, after: last)
+            fallback?.archived?.finish(wholeBody, after: last)
         }
         record { $0.completion = .end(error) }
     }

@@ -10,13 +10,13 @@ import FoundationNetworking
 // it Sendable.
 final class Installation: @unchecked Sendable {
     let cache: LocalSubstitutionCache
-    let archive: OfflineArchive?
+    let archive: (any ResponseArchive)?
     /// The cache that becomes `URLCache.shared` again when ``cache`` is uninstalled.
     ///
     /// If the app has set another shared cache meanwhile, that cache stays.
     let replaced: URLCache
 
-    init(cache: LocalSubstitutionCache, archive: OfflineArchive?, insteadOf replaced: URLCache) {
+    init(cache: LocalSubstitutionCache, archive: (any ResponseArchive)?, insteadOf replaced: URLCache) {
         (self.cache, self.archive, self.replaced) = (cache, archive, replaced)
     }
 
@@ -24,14 +24,18 @@ final class Installation: @unchecked Sendable {
     enum Handling {
         /// The file answers.
         case file(SubstitutionTable.Match)
-        /// The request is sent to the network first.
-        case networkFirst(Fallback.Source)
+        /// The request is sent to the network first, and the file may answer instead.
+        case networkFirst(SubstitutionTable.Match)
+        /// The request is sent to the network first; the archive may keep the response, or answer offline.
+        case archived(any ResponseArchive)
 
         /// This handling, reduced to the cases that a ``Route`` depends on.
         var route: Route.FallbackNeed {
             switch self {
             case .file: .file
-            case .networkFirst(let source): source.dependsOnResponse ? .afterAnswer : .whenOffline
+            case .networkFirst(let match):
+                match.row.conditions.contains { $0 != .offline } ? .afterAnswer : .whenOffline
+            case .archived: .afterAnswer
             }
         }
     }
@@ -40,11 +44,11 @@ final class Installation: @unchecked Sendable {
     func handling(for request: URLRequest) -> Handling? {
         switch cache.verdict(on: request) {
         case .answered(let match), .answeredByProtocol(let match, _): return .file(match)
-        case .afterNetwork(let match): return .networkFirst(.file(match))
+        case .afterNetwork(let match): return .networkFirst(match)
         case .leftAlone: return nil
         case .unnamed:
             guard let archive, request.cachePolicy != .optOut, archive.accepts(request) else { return nil }
-            return .networkFirst(.copy(archive))
+            return .archived(archive)
         }
     }
 
@@ -66,6 +70,9 @@ final class Installation: @unchecked Sendable {
     ///
     /// URL loading reads ``current`` inside its own locks. So inside this lock, no other code is called.
     private static let installed = Locked<Installation?>(nil)
+
+    /// The type of the archives that the app has installed; nil if it has installed none.
+    static let archiveType = Locked<(any ResponseArchive.Type)?>(nil)
 
     /// The lock that is held while a cache is installed or uninstalled.
     ///

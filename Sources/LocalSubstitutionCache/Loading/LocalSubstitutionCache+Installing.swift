@@ -41,6 +41,7 @@ extension LocalSubstitutionCache {
             let replaced =
                 shared === current?.cache
                 ? current?.replaced : (shared as? LocalSubstitutionCache)?.predecessor
+            if let archive { _ = Installation.archiveType.replace(with: type(of: archive)) }
             Installation.current = Installation(cache: self, archive: archive, insteadOf: replaced ?? shared)
             URLCache.shared = self
             _ = URLProtocol.registerClass(SessionLink.registeredClass)

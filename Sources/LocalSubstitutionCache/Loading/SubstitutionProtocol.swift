@@ -56,13 +56,13 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     private var hasFinished = false
     /// Records the steps of the load; nil without an observer.
     private var observed: ObservedLoad?
-    /// True once the ``RemovalLog`` has recorded that the load has begun, or that it will never begin.
+    /// True once the archive knows that the load has begun, or that it will never begin.
     private var isLogged = false
 
     deinit { logWithdrawal() }
 
     private func logWithdrawal() {
-        if !isLogged { RemovalLog.shared.withdraw(request) }
+        if !isLogged { Installation.archiveType.value?.withdraw(request) }
         isLogged = true
     }
 
@@ -87,12 +87,12 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
             #endif
         }
         if case .file = service { return true }
-        // Foundation on Linux calls this method inside `resume()`, and starts the load later. The log is notified now,
-        // because the app may remove copies in between. If the app itself calls this method, no load may follow. On
-        // Apple's systems no protocol can load in the app's own task, so there a load that is sent to the network first
-        // needs a registered session.
+        // Foundation on Linux calls this method inside `resume()`, and starts the load later. The archive is notified
+        // now, because the app may remove copies in between. If the app itself calls this method, no load may follow.
+        // On Apple's systems no protocol can load in the app's own task, so there a load that is sent to the network
+        // first needs a registered session.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
-        if case .networkFirst(.copy) = service, LoadingQueue.mayBeResuming { RemovalLog.shared.resume(request) }
+        if case .archived(let archive) = service, LoadingQueue.mayBeResuming { type(of: archive).resume(request) }
         return true
         #else
         return link?.session != nil
@@ -138,12 +138,15 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         let installation = Installation.current
         observed = ObservedLoad(request, of: task, installation?.cache.observer)
         let service = installation?.handling(for: request)
-        var fallback: Fallback?
-        if let installation, case .networkFirst(let source) = service {
-            fallback = Fallback(source, for: request, since: RemovalLog.shared.begin(request), installation)
-            isLogged = true
-        } else {
-            logWithdrawal()
+        let source: Fallback.Source?
+        switch service {
+        case .networkFirst(let match): source = .file(match)
+        case .archived(let archive): (source, isLogged) = (.copy(archive.begin(request)), true)
+        case .file, nil: source = nil
+        }
+        logWithdrawal()
+        let fallback = installation.flatMap { installation in
+            source.map { Fallback($0, for: request, installation) }
         }
         let kind: Route.Kind =
             task is URLSessionDownloadTask ? .download : task is URLSessionUploadTask ? .upload : .data
@@ -153,7 +156,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         case (.backingSession, _): begin(backingLoad(fallback) ?? taskLoad(fallback))
         case (.ownTask, _): begin(taskLoad(fallback))
         case (.network, _):
-            fallback?.countUnseenResponse()
+            fallback?.archived?.countUnseen()
             begin(taskLoad(nil))
         default: begin(nil)
         }

@@ -31,8 +31,6 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         var networkStands = false
         /// True once the observer knows the head of the network's response.
         var isHeadObserved = false
-        /// The copy of the network's response for the archive; nil if there is no archive, or no head yet.
-        var incoming: IncomingCopy?
         /// The network's body so far; nil before the first part, and if the archive does not keep the body.
         var body: Data?
         /// The failure of the class that loads, which is reported once the archived copy is read.
@@ -122,12 +120,13 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     /// Collects a part of the body for the archive; at the end of the load, `part` is nil.
     private func collect(_ part: Data?) {
         withState { state in
-            if state.incoming == nil { state.incoming = state.fallback?.incoming(task.response) }
+            let archived = state.fallback?.archived
+            archived?.receive(task.response)
             // Foundation on Linux may deliver the beginning of a body twice after a task was suspended. Then the length
             // is wrong.
-            if state.starts > 1 { state.incoming?.refuse(.length) }
+            if state.starts > 1 { archived?.refuse(.incomplete) }
             guard let part else { return }
-            if state.incoming?.hasRoom(for: part.count) == true {
+            if archived?.hasRoom(for: part.count) == true {
                 state.body = state.body ?? Data()
                 state.body?.append(part)
             } else {
@@ -140,7 +139,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     private func observeHead(_ response: URLResponse) {
         withState { state in
             // A class of the app may report a second response. The archive keeps no mixture of two bodies.
-            if state.isHeadObserved { state.incoming?.refuse(.length) }
+            if state.isHeadObserved { state.fallback?.archived?.refuse(.incomplete) }
             state.isHeadObserved = true
         }
         observed?.report(.received(response))
@@ -171,20 +170,20 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     override func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
         guard decideIfNetworkStands(loader, after: Outcome(task.response)) else { return }
         collect(nil)
-        let (incoming, body) = withState { ($0.incoming, $0.body) }
+        let (archived, body) = withState { ($0.fallback?.archived, $0.body) }
         // If no part was reported, the system's class has given the body directly to a delegate, or the body is empty;
         // the two look the same here. (If the response or its body was refused before, the first reason stays, and
         // `unseen` is ignored.)
-        if body == nil, isSystemClass { incoming?.refuse(.unseen) }
-        if let last = task.currentRequest { incoming?.finish(body ?? Data(), after: last) }
+        if body == nil, isSystemClass { archived?.refuse(.unseen) }
+        if let last = task.currentRequest { archived?.finish(body ?? Data(), after: last) }
         super.urlProtocolDidFinishLoading(loader)
     }
 
     override func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
         withState { $0.failure = error }
-        let isReading = withState { $0.networkStands ? nil : $0.fallback }?.readCopy(after: error) { [self] read in
+        let isReading = withState { $0.networkStands ? nil : $0.fallback }?.readCopy(after: error) { [self] in
             LoadingQueue.shared.async { [self] in
-                withState { ($0.fallback, $0.isCopyRead) = (read, true) }
+                withState { $0.isCopyRead = true }
                 reportFailure()
             }
         }

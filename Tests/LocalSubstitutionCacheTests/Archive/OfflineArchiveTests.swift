@@ -155,7 +155,9 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
             let request = try request("a")
             let url = try #require(request.url)
             let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
-            return IncomingCopy(try #require(head), to: request, since: 0, for: big)
+            let incoming = IncomingCopy(of: request, since: 0, for: big)
+            incoming.receive(head)
+            return incoming
         }
         let endless = try incoming([:])
         #expect(endless.hasRoom(for: 20_000_000))
@@ -168,7 +170,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         #expect(big.memory.count == 20_000_000)
         let announced = try incoming(["Content-Length": "60000000"])
         #expect(!announced.hasRoom(for: 60_000_000))
-        endless.refuse(.length)
+        endless.refuse(.incomplete)
         #expect(try incoming(["Content-Length": "60000000"]).hasRoom(for: 60_000_000))
         #expect(try !incoming([:]).hasRoom(for: 60_000_000))
         #expect(try !incoming(["Content-Length": "200000000"]).hasRoom(for: 1))

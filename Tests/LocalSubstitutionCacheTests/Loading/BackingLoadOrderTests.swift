@@ -34,7 +34,7 @@ struct BackingLoadOrderTests {
         )
         guard case .afterNetwork(let match) = cache.verdict(on: request) else { throw CancellationError() }
         let installation = Installation(cache: cache, archive: nil, insteadOf: .shared)
-        fallback = Fallback(.file(match), for: request, since: 0, installation)
+        fallback = Fallback(.file(match), for: request, installation)
         owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
         load = BackingLoad(for: owner, fallback, in: .silent, of: nil)
         task = URLSession(configuration: .ephemeral).dataTask(with: request)
@@ -269,7 +269,7 @@ struct BackingLoadOrderTests {
         let installation = Installation(cache: try folder.cache("{}"), archive: archive, insteadOf: .shared)
         for stops in [true, false] {
             let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
-            let fallback = Fallback(.copy(archive), for: request, since: 0, installation)
+            let fallback = Fallback(.copy(archive.begin(request)), for: request, installation)
             let load = BackingLoad(for: owner, fallback, in: .silent, of: nil)
             load.start()
             if stops { load.stop() }

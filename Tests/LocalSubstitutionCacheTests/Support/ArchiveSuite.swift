@@ -54,7 +54,8 @@ extension OfflineArchive {
     /// Archives a response whose body was received in one part.
     func keep(_ response: HTTPURLResponse, _ body: Data, for request: URLRequest, since moment: Int? = nil) {
         let moment = moment ?? RemovalLog.shared.begin(request)
-        let incoming = IncomingCopy(response, to: request, since: moment, for: self)
+        let incoming = IncomingCopy(of: request, since: moment, for: self)
+        incoming.receive(response)
         incoming.finish(incoming.hasRoom(for: body.count) ? body : nil, after: request)
     }
 }

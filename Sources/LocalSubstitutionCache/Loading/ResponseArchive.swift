@@ -1,0 +1,67 @@
+// On Apple's systems, URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+package import Foundation
+package import FoundationNetworking
+#else
+package import Foundation
+#endif
+
+/// The archive that an app installs together with a cache.
+///
+/// The loads know only this protocol, so an app without an archive does not link the archive's code.
+package protocol ResponseArchive: AnyObject, Sendable {
+    /// Returns whether the response to `request` may be kept and replayed.
+    func accepts(_ request: URLRequest) -> Bool
+
+    /// Counts a request that was refused for its header fields or cookies; other requests do not count.
+    func countRefusal(of request: URLRequest)
+
+    /// Records that a task was resumed; its load will begin or be withdrawn, perhaps with another archive installed.
+    static func resume(_ request: URLRequest)
+
+    /// Forgets a load that will never begin.
+    static func withdraw(_ request: URLRequest)
+
+    /// Returns a new load that begins now.
+    func begin(_ request: URLRequest) -> any ArchivedLoad
+}
+
+/// A load from the network whose response an archive may keep, and which the last good copy may answer offline.
+package protocol ArchivedLoad: AnyObject, Sendable {
+    /// The last good copy, unless it was removed after it was read; nil if there is none.
+    ///
+    /// Cost: reads a file, unless ``readCopy(then:)`` has read it.
+    var copy: CachedURLResponse? { get }
+
+    /// Reads the last good copy on a queue of the archive, and then calls `body` on that queue.
+    ///
+    /// - Returns: False if the copy has been read before; then `body` is not called.
+    func readCopy(then body: @escaping @Sendable () -> Void) -> Bool
+
+    /// Records the response's head, unless it is nil or not HTTP; after the first head, the call has no effect.
+    func receive(_ response: URLResponse?)
+
+    /// Reserves memory for `count` more bytes of the body; returns false if the archive will not keep the body.
+    func hasRoom(for count: Int) -> Bool
+
+    /// Releases the body's memory, and remembers why the body is not kept; a second reason is ignored.
+    func refuse(_ reason: MissingBody)
+
+    /// Passes the response to the archive, or counts the reason why the response is not kept.
+    ///
+    /// - Parameters:
+    ///   - body: The whole body; nil if it is not available.
+    ///   - last: The request after all redirects. It may have cookies that the first request did not have.
+    func finish(_ body: Data?, after last: URLRequest)
+
+    /// Counts the response as one that does not pass through this library.
+    func countUnseen()
+}
+
+/// The reason why the body of a response is not available.
+package enum MissingBody {
+    /// Parts of the body may be missing, or belong to another response.
+    case incomplete
+    /// The body is delivered to the app directly.
+    case unseen
+}
