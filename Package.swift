@@ -9,6 +9,7 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "LocalSubstitutionCache", targets: ["LocalSubstitutionCache"]),
+        .library(name: "LocalSubstitutionArchive", targets: ["LocalSubstitutionArchive"]),
         .library(name: "LocalSubstitutionWebViews", targets: ["LocalSubstitutionWebViews"]),
         .library(name: "LocalSubstitutionDevelopment", targets: ["LocalSubstitutionDevelopment"]),
         .executable(name: "substitute", targets: ["substitute"]),
@@ -18,11 +19,16 @@ let package = Package(
     ],
     targets: [
         .target(name: "LocalSubstitutionCache", resources: [.copy("PrivacyInfo.xcprivacy")]),
-        .target(name: "SubstitutionRules", dependencies: ["LocalSubstitutionCache"]),
-        .target(name: "SubstitutionChecking", dependencies: ["LocalSubstitutionCache"]),
+        .target(name: "SubstitutionStandards", dependencies: ["LocalSubstitutionCache"]),
+        .target(
+            name: "LocalSubstitutionArchive",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"]
+        ),
+        .target(name: "SubstitutionRules", dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"]),
+        .target(name: "SubstitutionChecking", dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"]),
         .target(
             name: "LocalSubstitutionDevelopment",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking"]
+            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionStandards"]
         ),
         .target(name: "LocalSubstitutionWebViews", dependencies: ["LocalSubstitutionCache", "SubstitutionRules"]),
         .target(name: "LoopbackServer"),
@@ -40,14 +46,16 @@ let package = Package(
         ),
         .target(
             name: "SubstituteCheckKit",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules"]
+            dependencies: [
+                "LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules", "SubstitutionStandards",
+            ]
         ),
         .executableTarget(name: "substitute-check", dependencies: ["SubstituteCheckKit"]),
         .target(
             name: "SubstituteKit",
             dependencies: [
                 "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "SubstituteCheckKit",
-                "SubstitutionChecking", "SubstitutionRules",
+                "SubstitutionChecking", "SubstitutionRules", "SubstitutionStandards",
             ]
         ),
         .executableTarget(name: "substitute", dependencies: ["LoopbackServer", "SubstituteCheckKit", "SubstituteKit"]),
@@ -77,15 +85,20 @@ let package = Package(
         // The app of the tests in which system calls fail.
         .executableTarget(
             name: "FailingCallsApp",
-            dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer"],
+            dependencies: [
+                "LocalSubstitutionArchive", "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer",
+            ],
             path: "Tests/FailingCalls",
             exclude: ["FailingCalls.c"]
         ),
         .testTarget(
             name: "LocalSubstitutionCacheTests",
             // A process can install only one cache at a time. So all tests of this package that install a cache are in
-            // this target, including those of `LocalSubstitutionDevelopment`.
-            dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "TestSupport"],
+            // this target, including those of `LocalSubstitutionArchive` and `LocalSubstitutionDevelopment`.
+            dependencies: [
+                "LocalSubstitutionArchive", "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer",
+                "SubstitutionStandards", "TestSupport",
+            ],
             resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
         ),
         .testTarget(

@@ -2,6 +2,7 @@
 
 // snippet.hide
 import Foundation
+import LocalSubstitutionArchive
 import LocalSubstitutionCache
 
 func install(_ cache: LocalSubstitutionCache, caches: URL) throws {

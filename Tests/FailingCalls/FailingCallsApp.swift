@@ -1,5 +1,7 @@
 // Only Linux has the system calls that fail here.
 #if os(Linux)
+import LocalSubstitutionArchive
+
 import Foundation
 import FoundationNetworking
 import LocalSubstitutionCache

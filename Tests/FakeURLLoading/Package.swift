@@ -7,8 +7,9 @@ import PackageDescription
 // source of each behaviour. The replacements crash if the library uses them in a way that Apple's documentation
 // forbids.
 let others = [
-    "LocalSubstitutionDevelopment", "LocalSubstitutionWebViews", "LoopbackServer", "SubstituteCheckKit",
-    "SubstituteKit", "SubstitutionChecking", "SubstitutionRules", "substitute", "substitute-check",
+    "LocalSubstitutionArchive", "LocalSubstitutionDevelopment", "LocalSubstitutionWebViews", "LoopbackServer",
+    "SubstituteCheckKit", "SubstituteKit", "SubstitutionChecking", "SubstitutionRules", "SubstitutionStandards",
+    "substitute", "substitute-check",
 ]
 
 let package = Package(
@@ -23,7 +24,6 @@ let package = Package(
                 },
             sources: [
                 "Library/LocalSubstitutionCache/LocalSubstitutionCache.swift",
-                "Library/LocalSubstitutionCache/Archive",
                 "Library/LocalSubstitutionCache/Files",
                 "Library/LocalSubstitutionCache/Loading",
                 "Library/LocalSubstitutionCache/Manifest",
@@ -33,7 +33,20 @@ let package = Package(
             ],
             swiftSettings: [.define("APPLE_LOADING")]
         ),
-        .testTarget(name: "FakeURLLoadingTests", dependencies: ["LocalSubstitutionCache"]),
+        .target(
+            name: "SubstitutionStandards",
+            dependencies: ["LocalSubstitutionCache"],
+            path: "Library/SubstitutionStandards"
+        ),
+        .target(
+            name: "LocalSubstitutionArchive",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"],
+            path: "Library/LocalSubstitutionArchive"
+        ),
+        .testTarget(
+            name: "FakeURLLoadingTests",
+            dependencies: ["LocalSubstitutionArchive", "LocalSubstitutionCache"]
+        ),
     ]
 )
 

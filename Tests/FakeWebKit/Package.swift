@@ -14,8 +14,13 @@ let package = Package(
             exclude: ["PrivacyInfo.xcprivacy"]
         ),
         .target(
-            name: "SubstitutionRules",
+            name: "SubstitutionStandards",
             dependencies: ["LocalSubstitutionCache"],
+            path: "Library/SubstitutionStandards"
+        ),
+        .target(
+            name: "SubstitutionRules",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"],
             path: "Library/SubstitutionRules"
         ),
         .target(

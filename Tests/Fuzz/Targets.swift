@@ -6,10 +6,12 @@ import Foundation
 import FoundationNetworking
 #endif
 
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionChecking
 @testable import SubstitutionRules
+@testable import SubstitutionStandards
 
 /// The function that libFuzzer calls; the environment variable `FUZZ_TARGET` names the target.
 @_cdecl("LLVMFuzzerTestOneInput")

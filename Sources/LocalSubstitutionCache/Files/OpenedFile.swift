@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A regular file that is open for reading, and its identity.
 ///
@@ -16,7 +16,7 @@ package struct OpenedFile: ~Copyable {
     ///   - directory: A descriptor of the directory to which a relative path refers.
     ///   - followsLink: True to follow the link if the last name of the path is a symbolic link.
     /// - Throws: ``FileProblem`` if nothing is at the path, or if something other than a regular file is there.
-    init(_ path: String, in directory: Int32 = AT_FDCWD, followsLink: Bool = false) throws(FileProblem) {
+    package init(_ path: String, in directory: Int32 = AT_FDCWD, followsLink: Bool = false) throws(FileProblem) {
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
         let descriptor = uninterrupted { openat(directory, path, flags) }
         guard descriptor >= 0 else {
@@ -43,7 +43,7 @@ package struct OpenedFile: ~Copyable {
     }
 
     /// The size in bytes.
-    var size: Int { identity.size }
+    package var size: Int { identity.size }
 
     /// Returns the size of a file without opening it.
     ///
@@ -72,7 +72,7 @@ package struct OpenedFile: ~Copyable {
     func head(_ count: Int) throws(FileProblem) -> Data { try part(0..<count) }
 
     /// Returns the bytes in `range`, without those that lie beyond the end of the file.
-    func part(_ range: Range<Int>) throws(FileProblem) -> Data {
+    package func part(_ range: Range<Int>) throws(FileProblem) -> Data {
         let range = range.clamped(to: 0..<size)
         var data = Data(count: range.count)
         var filled = 0

@@ -8,7 +8,7 @@ import Foundation
 // Not Sendable: each load of a manifest opens its own folder.
 package final class OpenedFolder {
     /// The absolute path, without symbolic links.
-    let realPath: FilePath
+    package let realPath: FilePath
     private let root: Int32
     /// The directory that was used last; nil if it could not be opened.
     ///
@@ -18,7 +18,7 @@ package final class OpenedFolder {
     private var openDirectories: [(name: String, descriptor: Int32)] = []
 
     /// Opens the folder at `path`, which may be a link.
-    init(_ path: String) throws(FileProblem) {
+    package init(_ path: String) throws(FileProblem) {
         realPath = try FilePath(resolving: path)
         current = realPath
         let path = realPath.text
@@ -81,7 +81,7 @@ package final class OpenedFolder {
     /// Returns the names in `directory`, without `.` and `..`, in no particular order.
     ///
     /// Bytes that are not UTF-8 become U+FFFD.
-    func names(in directory: FilePath) throws(FileProblem) -> [String] {
+    package func names(in directory: FilePath) throws(FileProblem) -> [String] {
         let descriptor = try descriptor(of: directory)
         let own = uninterrupted { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard own >= 0, let stream = fdopendir(own) else {

@@ -18,13 +18,16 @@ extension LocalSubstitutionCache {
     /// On Linux, a test's stub that is registered with `URLProtocol.registerClass` after this call has no effect in
     /// `URLSession.shared`. So register it first.
     ///
-    /// A second call on the same instance only replaces the archive; a call on a different instance replaces this
-    /// cache. For this library, calls after launch are safe. But NSURLCache.h says that the shared cache should be set
-    /// while no other code holds a reference to the previous one.
+    /// A second call on the same instance has no effect; a call on a different instance replaces this cache. For this
+    /// library, calls after launch are safe. But NSURLCache.h says that the shared cache should be set while no other
+    /// code holds a reference to the previous one.
     ///
-    /// - Parameter archive: The archive that keeps copies of the network's responses and replays them without a
-    ///   connection; nil for none.
-    public func install(archive: OfflineArchive? = nil) {
+    /// `LocalSubstitutionArchive` adds `install(archive:)`, which also installs an archive; a call of this method
+    /// removes the archive again.
+    public func install() { install(with: nil) }
+
+    /// Makes this the shared cache, like ``install()``, and installs an archive, or none.
+    package func install(with archive: (any ResponseArchive)?) {
         // The replaced objects are released outside the lock.
         let before = Installation.installationLock.withLock { () -> (Installation?, URLCache) in
             let (current, shared) = (Installation.current, URLCache.shared)
@@ -50,7 +53,7 @@ extension LocalSubstitutionCache {
         withExtendedLifetime(before) {}
     }
 
-    /// Undoes ``install(archive:)``: restores the shared cache that this library's caches have replaced.
+    /// Undoes ``install()``: restores the shared cache that this library's caches have replaced.
     ///
     /// From then on ``SubstitutionProtocol`` loads no request in any session. Loads in flight continue unchanged.
     ///

@@ -14,7 +14,7 @@ public import Foundation
 /// before the system's classes. This was measured on Linux; on Apple's platforms it is so in practice.) The status,
 /// header fields and body are the same as from the cache.
 ///
-/// ``LocalSubstitutionCache/install(archive:)`` adds this class to `URLSession.shared`. The following adds it to any
+/// ``LocalSubstitutionCache/install()`` adds this class to `URLSession.shared`. The following adds it to any
 /// other session, before or after the cache is installed:
 ///
 /// ```swift

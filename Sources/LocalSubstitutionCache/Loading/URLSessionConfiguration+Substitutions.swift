@@ -8,7 +8,7 @@ public import Foundation
 extension URLSessionConfiguration {
     /// Puts ``SubstitutionProtocol`` first, so that it answers for sessions created from this configuration.
     ///
-    /// Call this method before or after ``LocalSubstitutionCache/install(archive:)``; further calls do no harm. Call it
+    /// Call this method before or after ``LocalSubstitutionCache/install()``; further calls do no harm. Call it
     /// again after other changes to `protocolClasses`. The class that this method adds may be a subclass of
     /// ``SubstitutionProtocol``. On Linux, this subclass identifies the classes that are listed after it. On Apple's
     /// platforms, the subclass identifies the session that is registered.

@@ -87,22 +87,6 @@ extension URLRequest {
             fields.keys.contains { $0.isASCIICaseInsensitiveEqual(to: "authorization") }
         )
     }
-
-    /// True if the request identifies its user: by cookies, credentials, or another secret in its URL, header fields
-    /// or body.
-    ///
-    /// The response to such a request is kept only if the app allows it for the host.
-    package var isPersonal: Bool {
-        let isFieldPersonal = (allHTTPHeaderFields ?? [:]).contains { name, value in
-            SecretWords.isCredential(field: name) || SecretScanner.isCertain(in: value)
-        }
-        // No server receives the fragment.
-        let url = url?.absoluteString.prefix { $0 != "#" } ?? ""
-        if isFieldPersonal || SecretScanner.isCertain(in: String(url), isURL: true) { return true }
-        guard let body = httpBody else { return false }
-        // A body of this length is not searched.
-        return body.count > 1 << 16 || SecretScanner.isCertain(in: String(decoding: body, as: UTF8.self))
-    }
 }
 
 extension URLRequest.CachePolicy {

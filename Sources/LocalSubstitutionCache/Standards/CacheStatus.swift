@@ -1,7 +1,7 @@
 import Foundation
 
 /// The `Cache-Status` header field (RFC 9211); in an inspector, it shows where bytes came from.
-enum CacheStatus {
+package enum CacheStatus {
     private static let cache = "LocalSubstitutionCache"
 
     /// Returns the value for a response from the bundle; `detail` (§2.8) is the file.
@@ -18,7 +18,7 @@ enum CacheStatus {
     ///   - status: The status of the network's response; nil if there was no connection (§2.3 has no value for this).
     ///   - detail: The source that answered instead of the network.
     /// - Returns: The field's value.
-    static func forwarded(status: Int?, detail: String) -> String {
+    package static func forwarded(status: Int?, detail: String) -> String {
         if let status { return "\(cache); fwd=bypass; fwd-status=\(status); detail=\(string(detail))" }
         return "\(cache); fwd=bypass; detail=\(string(detail + " (offline)"))"
     }

@@ -4,9 +4,6 @@ extension MediaType {
     /// True for types that browsers show as a page.
     package var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
 
-    /// True for `application/octet-stream` and its aliases.
-    package var isUnknown: Bool { canonical.essence == Self.octetStream.essence }
-
     /// Creates the media type for a file name's extension; nil if the extension is missing or unknown.
     ///
     /// The extension is the text after the last dot, in upper or lower case. The result is the same on every platform.
@@ -20,9 +17,6 @@ extension MediaType {
         else { return nil }
         self.init(essence: essence)
     }
-
-    /// The best-known extension of files of this type, without its dot; nil if none is known.
-    package var fileExtension: String? { synonyms.lazy.compactMap { Self.fileExtensions[$0] }.first }
 
     /// True if the type has no parameter, or only a `charset` that names UTF-8.
     package var isPlain: Bool {
@@ -42,13 +36,13 @@ extension MediaType {
     )
 
     /// Type/subtype → its first extension.
-    private static let fileExtensions = Dictionary(
+    package static let fileExtensions = Dictionary(
         rows(of: table).compactMap { row in row.dropFirst().first.map { (row[0], $0) } },
         uniquingKeysWith: { first, _ in first }
     )
 
     /// Returns the words of each line of a table; lines that begin with `#` are left out.
-    static func rows(of table: String) -> [[String]] {
+    package static func rows(of table: String) -> [[String]] {
         table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }.filter { $0.first != "#" }
     }
 

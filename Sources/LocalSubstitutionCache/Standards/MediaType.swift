@@ -25,7 +25,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         self.parameters = parameters
     }
 
-    init(essence: String, parameters: [Parameter] = []) {
+    package init(essence: String, parameters: [Parameter] = []) {
         self.essence = essence
         self.parameters = parameters
     }

@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// Query parameters that a page adds to a URL against caches, or to track visitors.
 ///

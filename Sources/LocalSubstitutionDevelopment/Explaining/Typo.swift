@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// A single slip of the hand in a long word, which makes two names different although one was meant.
 ///

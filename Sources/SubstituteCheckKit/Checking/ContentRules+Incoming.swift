@@ -1,5 +1,6 @@
 package import Foundation
 package import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// The rules for a body that a server has sent, before it becomes a file.
 extension ContentRules {

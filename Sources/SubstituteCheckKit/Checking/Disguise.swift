@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// A check of how a file begins.
 ///

@@ -1,4 +1,5 @@
 package import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// The kind of a file in a summary, by its media type.
 package enum FileKind: String, CaseIterable {

@@ -1,4 +1,5 @@
 package import LocalSubstitutionCache
+import SubstitutionStandards
 
 extension MediaType {
     package var isJSON: Bool { canonical.essence == "application/json" || essence.hasSuffix("+json") }

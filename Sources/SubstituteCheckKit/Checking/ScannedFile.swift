@@ -1,6 +1,7 @@
 import Foundation
 package import LocalSubstitutionCache
 package import SubstitutionRules
+import SubstitutionStandards
 
 /// The addresses in a page, stylesheet or script that browsers load or import.
 package struct ScannedFile {

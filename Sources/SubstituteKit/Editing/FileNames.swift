@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// Finds a free path for the file of each URL: the URL's host and path, in a form that every file system accepts.
 ///

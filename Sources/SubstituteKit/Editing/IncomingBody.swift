@@ -2,6 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionChecking
+import SubstitutionStandards
 
 /// A body that a server has sent, before it becomes a file.
 ///

@@ -2,6 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionChecking
+import SubstitutionStandards
 
 /// The signs that a response is for one person only.
 ///

@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// The kind of a resource, with the names that browsers' network panels use.
 enum ResourceKind: String, CaseIterable {

@@ -2,6 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
+import SubstitutionStandards
 
 /// The page of the extension's toolbar button.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 extension SecretMask {
     /// The secrets in a URL, by the names of their parameters.

@@ -1,5 +1,6 @@
 package import Foundation
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// A mask for possible secrets in the URLs and texts of a recording.
 ///

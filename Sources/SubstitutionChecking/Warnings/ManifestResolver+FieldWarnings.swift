@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// Warnings about URLs, types and header fields that are valid but probably wrong.
 ///

@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// A scanner that finds the addresses in an HTML page, and their positions.
 ///

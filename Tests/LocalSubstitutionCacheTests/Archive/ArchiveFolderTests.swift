@@ -7,6 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 
 @Suite("Files of an archive", .serialized)

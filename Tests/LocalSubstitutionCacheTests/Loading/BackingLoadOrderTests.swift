@@ -7,6 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 
 /// Tests that force every order of events that matters to a load in a backing session.

@@ -8,6 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 
 /// Tests that force events between `canInit(with:)` and `startLoading()`, or while a body is received.

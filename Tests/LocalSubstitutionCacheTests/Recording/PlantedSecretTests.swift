@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import SubstitutionStandards
 import TestSupport
 import Testing
 
@@ -8,6 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 @testable import LocalSubstitutionDevelopment
 

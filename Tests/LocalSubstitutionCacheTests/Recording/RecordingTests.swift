@@ -8,6 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 @testable import LocalSubstitutionDevelopment
 
@@ -207,7 +208,7 @@ extension InstalledTests {
             defer { site.stop() }
             for (archive, kind) in [(nil, TaskKind.completion), (nil, .delegate), (try makeArchive(), .delegate)] {
                 let cache = try folder.cache("{}")
-                cache.install(archive: archive)
+                cache.install(with: archive)
                 let recording = try cache.record(to: folder.url.appendingPathComponent("app.har"))
                 let configuration = URLSessionConfiguration.ephemeral
                 configuration.useSubstitutions()

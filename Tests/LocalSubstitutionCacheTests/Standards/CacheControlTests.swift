@@ -1,3 +1,4 @@
+import SubstitutionStandards
 import Testing
 
 @testable import LocalSubstitutionCache

@@ -7,6 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 
 /// A suite with an archive in a separate folder.

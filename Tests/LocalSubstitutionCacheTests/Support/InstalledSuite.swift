@@ -8,6 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 
 /// A suite with a folder, a server and an installed cache.

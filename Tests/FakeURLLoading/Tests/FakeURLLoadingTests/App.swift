@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 import Testing
 
@@ -32,7 +33,7 @@ final class App: @unchecked Sendable {
         cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder)
         let directory = folder.appendingPathComponent("archive")
         self.archive = archive ? try OfflineArchive(directory: directory, capacity: 1_000_000) : nil
-        cache.install(archive: self.archive)
+        cache.install(with: self.archive)
     }
 
     deinit {

@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// The directives of a `Cache-Control` field (RFC 9111 §5.2), for which Foundation has no parser.
 package enum CacheControl {
     /// Returns the directives' names in lower case; nil if the field is not a list of directives (RFC 9110 §5.6.1).

@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// The words by which names and values show secrets, for ``SecretScanner``.
 package enum SecretWords {

@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// A search for secrets in any text, such as a URL, a header field or a body.
 ///
 /// The module has one answer to the question whether a text holds a secret: recordings, archives and the designers'

@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// The folder that holds the files of an ``OfflineArchive``.
 ///
@@ -45,8 +46,7 @@ struct ArchiveFolder {
         do throws(FileProblem) {
             let opened = try OpenedFile(file.path)
             if opened.size <= capacity {
-                let data = try FileContents(of: opened, reading: .copied).data
-                if let copy = ArchivedCopy(decoding: data) { return copy }
+                if let copy = ArchivedCopy(decoding: try opened.part(0..<opened.size)) { return copy }
             }
         } catch {
             switch error {

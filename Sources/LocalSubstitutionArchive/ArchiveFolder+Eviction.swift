@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 extension ArchiveFolder {
     /// Deletes the least recently used copies if the files do not fit; `new`, which was just written, is the last.

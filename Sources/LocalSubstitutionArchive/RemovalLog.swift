@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)

@@ -1,3 +1,5 @@
+package import LocalSubstitutionCache
+
 extension MediaType {
     /// The same type under its name in the table of `MediaType+Extensions.swift`; the parameters stay unchanged.
     ///
@@ -7,6 +9,12 @@ extension MediaType {
 
     /// Returns whether the two types have a name in common; parameters are ignored.
     package func isSame(as other: MediaType) -> Bool { !Set(synonyms).isDisjoint(with: other.synonyms) }
+
+    /// True for `application/octet-stream` and its aliases.
+    package var isUnknown: Bool { canonical.essence == Self.octetStream.essence }
+
+    /// The best-known extension of files of this type, without its dot; nil if none is known.
+    package var fileExtension: String? { synonyms.lazy.compactMap { Self.fileExtensions[$0] }.first }
 
     /// The names of the type, the best name first.
     ///
@@ -36,7 +44,7 @@ extension MediaType {
     /// - The names that servers send: the present and former tables of nginx (conf/mime.types) and Apache httpd
     ///   (docs/conf/mime.types), and Python's `mimetypes`, which the S3 command line uses to name the types of its
     ///   uploads.
-    static let aliases = """
+    package static let aliases = """
         text/javascript application/ecmascript application/javascript application/x-ecmascript
         text/javascript application/x-javascript text/ecmascript text/javascript1.0 text/javascript1.1
         text/javascript text/javascript1.2 text/javascript1.3 text/javascript1.4 text/javascript1.5
