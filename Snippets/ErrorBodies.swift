@@ -2,24 +2,25 @@
 
 // snippet.hide
 import Foundation
-import LocalSubstitutionCache
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
+struct Refusal: Error {
+    let status: Int
+    let reason: String
+}
+
 func load(_ request: URLRequest, login: URLRequest, mirror: URLRequest) async throws -> Data {
     // snippet.show
-    do {
-        return try await URLSession.shared.validatedData(for: request).0
-    } catch let error as HTTPStatusError where error.status == 403 {
-        return try await URLSession.shared.validatedData(for: login).0
-    } catch let error as HTTPStatusError where error.status == 503 {
-        return try await URLSession.shared.validatedData(for: mirror).0
-    } catch let error as HTTPStatusError {
-        print(error, String(decoding: error.body, as: UTF8.self))
-        throw error
+    let (body, response) = try await URLSession.shared.data(for: request)
+    switch (response as? HTTPURLResponse)?.statusCode {
+    case 403: return try await URLSession.shared.data(for: login).0
+    case 503: return try await URLSession.shared.data(for: mirror).0
+    case let status? where status >= 400: throw Refusal(status: status, reason: String(decoding: body, as: UTF8.self))
+    default: return body
     }
     // snippet.hide
 }

@@ -58,12 +58,4 @@ struct PasswordTests {
         }
         #expect(!"\(remote) \(remote.localizedDescription)".contains("s3cr3t"))
     }
-
-    @Test("The error of a status that is not accepted contains no password", arguments: Self.urls)
-    func status(text: String) throws {
-        let url = try #require(URL(string: text))
-        let response = try #require(HTTPURLResponse(url: url, statusCode: 500, httpVersion: nil, headerFields: nil))
-        let error = HTTPStatusError(response: response, body: Data())
-        #expect(!"\(error) \(error.localizedDescription) \(String(reflecting: error))".contains("s3cr3t"))
-    }
 }
