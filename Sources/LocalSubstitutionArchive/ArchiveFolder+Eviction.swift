@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 extension ArchiveFolder {
     /// Deletes the least recently used copies if the files do not fit; `new`, which was just written, is the last.
@@ -9,8 +10,10 @@ extension ArchiveFolder {
     ///
     /// Returns the size of the remaining files in bytes; nil if the folder cannot be listed.
     func trim(sparing new: URL) -> Int? {
-        guard let files = try? filesByUse(newest: new), let unfinished = try? unfinishedSize() else { return nil }
-        var total = files.reduce(unfinished) { $0 + $1.size }
+        guard var files = try? filesByUse(newest: new), let unfinished = try? unfinishedSize() else { return nil }
+        // A file that is longer than the capacity is no copy, and its size may be any number.
+        files.removeAll { $0.size > capacity && (try? delete($0.url)) != nil }
+        var total = files.reduce(unfinished) { $0.plus($1.size) }
         guard total > capacity else { return total }
         for (index, file) in files.enumerated() where total > capacity || index < files.count / 10 {
             if (try? delete(file.url)) != nil { total -= file.size }
@@ -51,12 +54,12 @@ extension ArchiveFolder {
     private func unfinishedSize() throws(FileProblem) -> Int {
         try files(Self.unfinishedSuffix).reduce(0) { total, file in
             let descriptor = open(file.url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
-            guard descriptor >= 0 else { return total + file.size }
+            guard descriptor >= 0 else { return total.plus(file.size) }
             defer { close(descriptor) }
             // A process holds a lock on the file that it writes, and the system releases the lock when the process
             // ends. If this call gets the lock, no process is writing the file.
             let isAbandoned = flock(descriptor, LOCK_EX | LOCK_NB) == 0
-            return isAbandoned && (try? delete(file.url)) != nil ? total : total + file.size
+            return isAbandoned && (try? delete(file.url)) != nil ? total : total.plus(file.size)
         }
     }
 }

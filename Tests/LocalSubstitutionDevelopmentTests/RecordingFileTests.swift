@@ -46,6 +46,19 @@ struct RecordingFileTests {
         return try #require(log["entries"] as? [[String: Any]]).count
     }
 
+    @Test("Lengths that servers announce add up to no crash")
+    func hugeLengths() {
+        var summary = RecordingSummary()
+        for _ in 0..<2 {
+            var answer = RecordedAnswer(.network)
+            answer.bytes = .max
+            summary.addLoad(answer, "https://h/", isOmitted: false)
+            summary.addFileResponse(byteCount: .max)
+        }
+        #expect(summary.misses.first?.byteCount == .max)
+        #expect(summary.bytesFromFiles == .max && !summary.description.isEmpty)
+    }
+
     @Test("A reader always finds a whole version of the file, and never an older one")
     func reading() async throws {
         let folder = folder.url

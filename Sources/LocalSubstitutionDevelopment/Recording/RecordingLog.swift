@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstitutionChecking
+import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -264,8 +265,8 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             if let index = append(entry) { files[key] = (index, entry) }
             return
         }
-        answer.times += known.entry.substitution?.times ?? 0
-        answer.bytes += known.entry.substitution?.bytes ?? 0
+        answer.times = answer.times.plus(known.entry.substitution?.times ?? 0)
+        answer.bytes = answer.bytes.plus(known.entry.substitution?.bytes ?? 0)
         files[key]?.entry.substitution = answer
         changedFiles.insert(key)
     }

@@ -102,6 +102,21 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(full.copies.count == 50)
     }
 
+    @Test("Files that are longer than the capacity are deleted, and their sizes add up to no crash")
+    func sparseFiles() throws {
+        for suffix in ["offlinecopy", "offlinepart"] {
+            for name in ["a", "b", "c"] {
+                let path = folder.url.appendingPathComponent("\(name).\(suffix)").path
+                try #require(FileManager.default.createFile(atPath: path, contents: nil))
+                // Not every file system has files of this size; the largest one has this many bytes.
+                for size in [off_t.max, 1 << 62, 1 << 43] where truncate(path, size) == 0 { break }
+            }
+        }
+        try keep("hello", for: request("a"))
+        #expect(try text(of: request("a")) == "hello")
+        #expect(files.count == 1)
+    }
+
     @Test(
         "After a clock that was ahead, the new copies and the used old one stay, and the others are removed in turn",
         arguments: [1, 3600, 4 * 365 * 86_400, 1_900 * 365 * 86_400]
