@@ -209,11 +209,12 @@ package struct SecretScanner {
     /// Reads a word, which may be a name, a key or a scheme; returns the index after it and its secret.
     private mutating func readWord(_ start: Int) -> Int {
         let end = letters[start...].firstIndex { !$0.isOfWord } ?? letters.count
-        if let key = markedKey(start..<end) {
+        if let (key, isCertain) = markedKey(start..<end) {
             // A key in PEM has several lines.
             let isLong = letters[key].byte == UInt8(ascii: "-") && !isURL
             let last = isLong ? letters.count : endOfValue(end)
-            return add(parameterName, whole(key), to: last, isCertain: true, isToken: letters[key].isOne(of: "e"))
+            let isToken = isCertain && letters[key].isOne(of: "e")
+            return add(parameterName, whole(key), to: last, isCertain: isCertain, isToken: isToken)
         }
         let name = text(start..<end)
         let suggestion = SecretWords.suggestion(of: name)
@@ -337,10 +338,10 @@ package struct SecretScanner {
         else { return nil }
         let word = letters[next...].prefix { $0.isOfWord }
         let isNamed = word.endIndex < letters.count && letters[word.endIndex].isOne(of: "=")
-        // In a sentence or a search, most words after "token" are no secrets.
-        let mayBeWord = zone == .text || text(scheme).lowercased() != "bearer"
+        // In a sentence or a search, most words after "token" are no secrets, and short ones such as "2026" neither.
+        let mayHaveDigits = zone == .query && word.count < 10 && text(scheme).lowercased() != "bearer"
         let isOfSentence =
-            mayBeWord && !isNamed && word.count < 20 && !word.contains { $0.kind == .digit }
+            !isNamed && word.count < 20 && (mayHaveDigits || !word.contains { $0.kind == .digit })
             && !zip(word, word.dropFirst()).contains { $0.kind == .small && $1.kind == .large }
         return isOfSentence ? nil : (next, isNamed)
     }
@@ -374,13 +375,23 @@ package struct SecretScanner {
     }
 
     /// Returns the index in a word at which a key of a known form begins; nil if there is none.
-    private func markedKey(_ word: Range<Int>) -> Int? {
-        word.first { index in
-            guard index == word.lowerBound || !letters[index - 1].isAlphanumeric else { return false }
-            let rest = letters[index..<word.upperBound].lazy.map(\.byte)
+    ///
+    /// Some forms begin like words and names of files. A short text of such a form is no key outside a query, and may
+    /// be one inside a query.
+    private func markedKey(_ word: Range<Int>) -> (index: Int, isCertain: Bool)? {
+        for index in word where index == word.lowerBound || !letters[index - 1].isAlphanumeric {
+            let rest = letters[index..<word.upperBound].prefix(100).lazy.map(\.byte)
             // "ASIA" is also a word.
-            return SecretWords.marks.contains(atStartOf: rest) || rest.count == 20 && rest.starts(with: "ASIA".utf8)
+            guard SecretWords.marks.contains(atStartOf: rest) || rest.count == 20 && rest.starts(with: "ASIA".utf8)
+            else {
+                continue
+            }
+            let isCertain =
+                !SecretWords.weakMarks.contains(atStartOf: rest)
+                || rest.count >= 12 && rest.contains(where: \.isASCIIDigit)
+            if isCertain || zone == .query { return (index, isCertain) }
         }
+        return nil
     }
 
     /// True if the value at an index is a word, or the name of a file.
@@ -397,7 +408,9 @@ package struct SecretScanner {
     ///
     /// The value of such a parameter is a digest of the file, and not a secret. In a signed URL, it is the signature.
     private func isVersion(_ name: String, _ content: Range<Int>) -> Bool {
-        guard name.isEmpty ? isAsset : Self.versions.contains(name.lowercased()), !isSigned else { return false }
+        guard !isSigned, name.isEmpty ? isAsset : Self.isVersion(name.lowercased(), ofAsset: isAsset) else {
+            return false
+        }
         let value = letters[content].prefix { !$0.isOne(of: "=") }
         // In base64, digests of 128 to 512 bits have these lengths.
         return value.allSatisfy { $0.byte.isHexDigit || $0.isOne(of: ".-_") }
@@ -405,8 +418,16 @@ package struct SecretScanner {
                 && !value.contains { $0.endsPiece || $0.isOne(of: ":") }
     }
 
+    private static func isVersion(_ name: String, ofAsset isAsset: Bool) -> Bool {
+        versions.contains(name) || isAsset && versionsOfAssets.contains(name)
+    }
+
     private static let versions: Set = [
         "v", "ver", "version", "rev", "revision", "h", "hash", "build", "cb", "sha", "commit",
+    ]
+    /// The names that select a version only after the name of a file, such as `app.css?id=…` of Laravel Mix.
+    private static let versionsOfAssets: Set = [
+        "id", "_", "t", "ts", "c", "d", "m", "cache", "bust", "digest", "etag", "fingerprint", "md5", "checksum",
     ]
 
     /// True for a long text in which digits, small and capital letters alternate.

@@ -29,10 +29,14 @@ package enum SecretWords {
         switch suggestion(of: name) {
         case .certain: true
         // All other fields with a key identify an app or a user to the server.
-        case .key: !["idempotency-key", "sec-websocket-key", "surrogate-key"].contains(name.lowercased())
+        case .key: !ordinaryKeys.contains(name.lowercased())
         case .likely, nil: false
         }
     }
+
+    private static let ordinaryKeys: Set = [
+        "idempotency-key", "sec-websocket-key", "surrogate-key", "cache-key", "x-cache-key",
+    ]
 
     /// Returns the words of a name, without digits and punctuation, in lower case.
     ///
@@ -103,6 +107,11 @@ package enum SecretWords {
         "dor_v1_", "shpat_", "shpca_", "shppa_", "shpss_", "pypi-", "sq0atp-", "sq0csp-", "EAAC", "EAAB", "EAAA",
         "hf_", "ATATT3", "hvs.", "hvb.", "figd_", "sntrys_", "sntryu_", "glsa_", "glc_", "lin_api_", "ntn_",
         "PMAK-", "NRAK-", "sl.B", "dckr_pat_", "pscale_", "sbp_", "AGE-SECRET-KEY-", "-----BEGI",
+    ])
+
+    /// The marks with which words and names of files also begin, such as `npm_modules` and `SG.html`.
+    static let weakMarks = Beginnings([
+        "eyJ", "ewog", "eyAi", "AIza", "sk-or-", "npm_", "SG.", "EAAC", "EAAB", "EAAA", "hf_", "glc_", "sl.B",
     ])
 
     /// Words, grouped by their first byte.

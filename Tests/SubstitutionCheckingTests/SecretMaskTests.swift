@@ -154,7 +154,11 @@ struct SecretMaskTests {
             "/feed?after=2026-11-24T10:00:00.000Z", "/tiles/12/2200/1343.png?style=OutdoorMap",
             "/keyboard.html?layout=de&monkey=ape&design=flat&signal=4", "/a?fields=id,name,author,keywords",
             "/combo?yui/3.18.1/build/yui/yui-min.js&3.18.1/build/loader/loader-min.js", "/a?utm_source=mail&utm_id=12",
-            "/photo?imwidth=1200&crop=faces,edges", "/login", "/auth/token.css", "/session/42", "/a/key/value.json",
+            "/photo?imwidth=1200&crop=faces,edges", "/login", "/SG.html", "/glc_report.pdf", "/npm_modules/a.js",
+            "/fonts/eyJ.woff", "/sl.Budget", "/sk-or-cz/", "/search?q=basic+auth2", "/search?q=oauth+2.0+spec",
+            "/search?q=token+2024&title=basic+2026", "/search?q=digest+june2024", "/search?q=bearer+bonds",
+            "/app.css?id=68b329da9893e34099c7d8ad5cb9c940", "/a.js?cache=68b329da9893e34099c7d8ad5cb9c940",
+            "/a.js?a=b&_=68b329da9893e34099c7d8ad5cb9c940", "/auth/token.css", "/session/42", "/a/key/value.json",
         ]
     )
     func ordinary(path: String) {
@@ -198,7 +202,7 @@ struct SecretMaskTests {
         try await onThread(stackSize: 512 << 10) {
             for part in [
                 "?a=", "?next=%3Fa%3D", "&a=%2526b%253Dc", ";a,b=", "{\"a\":", "key=name&", "Bearer ", "token+",
-                "a;v=1f,", "[=", "%5B=", "[%3D", "[= ",
+                "a;v=1f,", "[=", "%5B=", "[%3D", "[= ", "eyJ-", "/npm_a.",
             ] {
                 let growth = Growth.whenEightfold(1000) { count in
                     let url = "https://h/a?" + String(repeating: part, count: count) + "&token=hunter2"

@@ -96,7 +96,8 @@ extension InstalledTests {
             }
             for url in [
                 "/a", "/a?id=123e4567-e89b-12d3-a456-426614174000", "/a?state=on&code=de&key=name",
-                "/a?v=8f3a&user=anna",
+                "/a?v=8f3a&user=anna", "/a?asset=hf_model&city=SG.", "/a?q=EAABxx", "/npm_modules/a.js",
+                "/a?q=token+2024",
             ] {
                 #expect(archive.accepts(URLRequest(url: try #require(URL(string: server.url.absoluteString + url)))))
             }
