@@ -47,7 +47,7 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
     func receive(_ response: URLResponse?) {
         guard self.response == nil, let response = response as? HTTPURLResponse else { return }
         self.response = response
-        refusal = OfflineArchive.refusal(of: response) ?? refusal
+        refusal = archive.refusal(of: response, to: request) ?? refusal
     }
 
     func hasRoom(for count: Int) -> Bool {

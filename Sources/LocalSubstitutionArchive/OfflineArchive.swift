@@ -35,8 +35,8 @@ public import FoundationNetworking
 /// - responses with `Cache-Control: no-store` or a malformed `Cache-Control` field, and responses to requests with one
 ///   of these fields;
 /// - responses with a `Vary` other than `Accept-Encoding`;
-/// - responses to requests with `Authorization`, cookies or another secret, unless the host is one of
-///   `hostsWithCredentials`. A secret is recognised by the name of its header field or parameter, such as `X-API-Key`
+/// - responses to requests with `Authorization`, cookies or another secret, and responses with a secret in a header
+///   field other than `Set-Cookie`, unless the host is one of `hostsWithCredentials`. A secret is recognised by the name of its header field or parameter, such as `X-API-Key`
 ///   or `access_token`, or by its form. Cookies for the URL in `HTTPCookieStorage.shared` also count. The archive
 ///   cannot see fields that a session adds by `httpAdditionalHeaders`. On Apple platforms, it cannot see the cookies of
 ///   other storages. Such a field or cookie may identify a user of a host. In this case, leave the host out of `hosts`,
@@ -81,7 +81,8 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
 
     /// The reason why a response was not kept.
     public enum Refusal: String, CaseIterable, Hashable, Sendable {
-        /// The request had credentials, cookies or another secret, and its host is not one of `hostsWithCredentials`.
+        /// The request had credentials, cookies or another secret, or the response had a secret in a header field; and
+        /// the host is not one of `hostsWithCredentials`.
         case credentials
         /// The request or the response has `Cache-Control: no-store`, or a malformed `Cache-Control` field.
         case noStore
@@ -113,7 +114,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     private let removals = RemovalLog.shared
     /// The directory's key in the removal log; every path to the directory gives the same key.
     private let name: String
-    private let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
+    let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
     /// The queue on which loads read copies.
     let readingQueue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive.reading")
     private let lock = NSLock()
@@ -270,7 +271,8 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     func answer(to request: URLRequest) -> CachedURLResponse? {
         guard let identity = request.identity else { return nil }
         let file = folder.file(for: identity)
-        var copy = lock.withLock { pending[file]?.copy }
+        // Another object of this directory may have removed what waits here.
+        var copy = lock.withLock { pending[file].flatMap { allowsCopies(since: $0.incoming.moment) ? $0.copy : nil } }
         if copy == nil {
             guard undone.isDisjoint(with: [nil, file]) else {
                 queue.async { [self] in finishRemovals() }
@@ -323,7 +325,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         else { return }
         let previous = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int ?? 0
         guard folder.write(data, to: file) else { return }
-        total = total.map { $0 + data.count - previous }
+        total = total.map { max(0, $0 - previous).plus(data.count) }
         // Another `OfflineArchive` for the same folder may have removed all copies while the file was being written.
         if !removals.allows(name, since: incoming.moment) {
             removals.postpone(file, in: name)
@@ -353,9 +355,11 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     }
 
     /// Returns the reason why a response with this status and these header fields is not kept; nil if there is none.
-    static func refusal(of response: HTTPURLResponse) -> Refusal? {
+    func refusal(of response: HTTPURLResponse, to request: URLRequest) -> Refusal? {
         if response.statusCode != 200 { return .status }
-        if forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
+        if Self.forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
+        let mayBePersonal = request.url?.host.map { hostsWithCredentials.contains($0.lowercased()) } ?? false
+        if !mayBePersonal, response.isPersonal { return .credentials }
         let vary = response.value(forHTTPHeaderField: "Vary") ?? "Accept-Encoding"
         let names = vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
         return names.allSatisfy { $0 == "accept-encoding" } ? nil : .vary

@@ -168,8 +168,12 @@ struct RecordedLoad {
         if request.httpMethod == "HEAD" { return 0 }
         if hasBody { return byteCount }
         if let used { return used.data.count }
-        return outsideResponse.flatMap { $0.response.value(forHTTPHeaderField: "Content-Length") }.flatMap { Int($0) }
+        let field = outsideResponse?.response.value(forHTTPHeaderField: "Content-Length")
+        return field.flatMap { Int($0) }.flatMap { (0...Self.largestLength).contains($0) ? $0 : nil }
     }
+
+    /// The largest length that is exact as a number of JSON (RFC 8259 §6); no body is longer.
+    private static let largestLength = 1 << 53
 
     /// The whole body; nil if a part of it is unknown, or if the load has failed or has not ended.
     var wholeBody: Data? { hasBody && ending != nil && ending?.error == nil ? body : nil }
@@ -188,7 +192,7 @@ struct RecordedLoad {
     var isPersonal: Bool {
         if wasPersonal || identifiesUser { return true }
         guard let response = outsideResponse?.response else { return false }
-        if response.value(forHTTPHeaderField: "Set-Cookie") != nil { return true }
+        if response.isPersonal || response.value(forHTTPHeaderField: "Set-Cookie") != nil { return true }
         if let field = response.value(forHTTPHeaderField: "Cache-Control") {
             guard let directives = CacheControl.directives(field) else { return true }
             if directives.contains("private") || directives.contains("no-store") { return true }

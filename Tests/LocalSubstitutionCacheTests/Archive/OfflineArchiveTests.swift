@@ -68,6 +68,12 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
             (200, ["Cache-Control": "no-store=\"x\""]), (200, ["Cache-Control": "max-age=0;no-store"]),
             (200, ["Cache-Control": "max-age=0;private"]), (200, ["Cache-Control": "private=\"a"]),
             (200, ["Vary": "*"]), (200, ["Vary": "Accept-Encoding, Cookie"]),
+            (200, ["X-CSRF-Token": "hunter2"]), (200, ["x-auth-token": "hunter2"]), (200, ["X-Api-Key": "hunter2"]),
+            (200, ["Authorization": "Bearer hunter2"]), (200, ["Authentication-Info": "nextnonce=\"hunter2\""]),
+            (200, ["Refresh": "0;url=/x?token=hunter2"]), (200, ["Content-Location": "/a?access_token=hunter2"]),
+            (200, ["Link": "</a?access_token=hunter2>; rel=next"]), (200, ["X-Amzn-Remapped-Set-Cookie": "a=hunter2"]),
+            (200, ["Access-Control-Allow-Origin": "https://anna:hunter2@h"]),
+            (200, ["X-Data": "eyJhbGciOiJub25lIn0.x"]),
         ]
     )
     func notKept(status: Int, headers: [String: String]) throws {
@@ -76,14 +82,47 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         #expect(files.isEmpty)
     }
 
-    @Test("A response that varies only by encoding, or must be revalidated, is kept")
-    func kept() throws {
-        try keep(
-            "hello",
-            for: request("a"),
-            ["Vary": "accept-encoding", "Cache-Control": "private, no-cache, max-age=0"]
-        )
-        #expect(try text(of: request("a")) == "hello")
+    @Test(
+        "A response that varies only by encoding, must be revalidated, or has ordinary fields, is kept",
+        arguments: [
+            ["Vary": "accept-encoding", "Cache-Control": "private, no-cache, max-age=0"], ["Set-Cookie": "a=b"],
+            [
+                "ETag": "\"68b329da9893e34099c7d8ad5cb9c940-gzip\"",
+                "X-Request-Id": "123e4567-e89b-12d3-a456-426614174000",
+                "X-Amz-Id-2": "eftixk72aD6Ap51TnqcoF8eFidJG9Z/2mkiDFu8yU9AS1ed4OpIszj7UDNEHGran",
+                "CF-RAY": "8f3a9c1d2e4b5f60-FRA",
+                "x-amz-server-side-encryption-aws-kms-key-id":
+                    "arn:aws:kms:a:1:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+                "x-goog-hash": "md5=CY9rzUYh03PK3k6DJie09g==", "Surrogate-Key": "page/12 site", "X-Cache-Key": "/a/b",
+            ],
+            [
+                "Content-Security-Policy":
+                    "default-src 'self'; report-uri https://o1.ingest.sentry.io/api/1/security/?sentry_key=0a1b2c",
+                "WWW-Authenticate": "Bearer realm=\"a\", token=x", "Report-To": "{\"url\":\"https://h/?token=a1b2c3\"}",
+                "Access-Control-Allow-Headers": "Authorization, X-Api-Key, X-CSRF-Token",
+                "Access-Control-Expose-Headers": "X-Auth-Token", "Server-Timing": "auth;dur=5, cache;desc=hit",
+                "Strict-Transport-Security": "max-age=63072000; includeSubDomains; preload",
+                "Content-Digest": "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:",
+                "Link": "<https://h/a.css?v=68b329da9893e34099c7d8ad5cb9c940>; rel=preload; as=style; nonce=abc",
+                "Permissions-Policy": "publickey-credentials-get=(self), geolocation=()",
+                "X-Permitted-Cross-Domain-Policies": "none", "Referrer-Policy": "origin",
+            ],
+        ]
+    )
+    func kept(headers: [String: String]) throws {
+        for (name, value) in headers {
+            try keep("hello", for: request(name), [name: value])
+            #expect(try text(of: request(name)) == "hello", "\(name)")
+        }
+    }
+
+    @Test("A secret in a response is kept for the hosts that the app names")
+    func personalResponse() throws {
+        let archive = try OfflineArchive(directory: folder.url, capacity: 1000, hostsWithCredentials: ["example.com"])
+        try keep("hello", for: request("a"), ["X-CSRF-Token": "hunter2"], in: archive)
+        #expect(try text(of: request("a"), in: archive) == "hello")
+        try keep("hello", for: request("b"), ["X-CSRF-Token": "hunter2"])
+        #expect(self.archive.refusals == [.credentials: 1])
     }
 
     @Test("Only a GET for a web URL, with neither credentials nor no-store, is accepted")

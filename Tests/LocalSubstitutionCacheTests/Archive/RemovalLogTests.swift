@@ -134,6 +134,24 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         #expect(first.copies.isEmpty)
     }
 
+    @Test("A copy that waits in one archive is not replayed after another archive of the directory removed it")
+    func removedWhileWaiting() throws {
+        let url = try #require(try request("a").url)
+        for removesAll in [true, false] {
+            let other = try OfflineArchive(directory: folder.url, capacity: 1_000_000)
+            let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
+            let isHeld = DispatchSemaphore(value: 0)
+            archive.queue.async { isHeld.wait() }
+            try archive.keep(response, Data("old".utf8), for: request("a"))
+            #expect(try text(of: request("a")) == "old")
+            if removesAll { other.removeAll() } else { other.remove(url) }
+            #expect(try text(of: request("a")) == nil)
+            isHeld.signal()
+            archive.waitUntilWritten()
+            #expect(try text(of: request("a")) == nil)
+        }
+    }
+
     // Only macOS and Linux can start processes, and only there can a test use up the descriptors of a process.
     #if os(macOS) || os(Linux)
     @Test("A removal without descriptors is told, replays nothing older, and is done as soon as that is possible")
