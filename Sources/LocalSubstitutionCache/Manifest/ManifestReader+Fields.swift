@@ -202,8 +202,16 @@ extension ManifestReader {
         case .bool(let ignored):
             return ignored ? .any : .exact
         case .array(let elements):
-            var names: [ParameterNames.Name] = []
-            for element in elements {
+            if elements.count > QueryRule.maximumNames {
+                error(
+                    .badQueryRule,
+                    elements[QueryRule.maximumNames].offset,
+                    "\"ignoreQuery\" lists more than \(QueryRule.maximumNames) names; write names that begin alike as one, "
+                        + "such as \"utm_*\", or write true to ignore the whole query"
+                )
+            }
+            var names: [ParameterName] = []
+            for element in elements.prefix(QueryRule.maximumNames) {
                 if case .unreadable = element.kind { continue }
                 guard case .string(let written) = element.kind else {
                     error(
@@ -215,7 +223,7 @@ extension ManifestReader {
                 }
                 guard !written.isEmpty, written.utf8.first != UInt8(ascii: "?"),
                     !written.utf8.contains(where: { "&=#".utf8.contains($0) }),
-                    let name = try? ParameterNames.Name(written)
+                    let name = try? ParameterName(written)
                 else {
                     error(
                         .badQueryRule,
@@ -228,7 +236,7 @@ extension ManifestReader {
                 }
                 names.append(name)
             }
-            return .ignoring(ParameterNames(names))
+            return .ignoring(anyOf: names)
         case .unreadable:
             return .exact
         default:

@@ -5,9 +5,24 @@ package enum QueryRule: Hashable, Sendable {
     /// The queries must be equal.
     case exact
     /// Parameters with these names are left out of both queries; the remaining parameters must be equal.
-    case ignoring(ParameterNames)
+    ///
+    /// ``ignoring(anyOf:)`` makes the list.
+    case ignoring([ParameterName])
     /// Any query matches, and so does a URL without a query.
     case any
+
+    /// The maximum number of names in a list; each parameter of a request's query is compared with each name.
+    static let maximumNames = 100
+
+    /// Returns the rule for a list of names in any order.
+    ///
+    /// The rules for two lists that mean the same are equal: a name that another name's `*` covers is left out.
+    static func ignoring(anyOf names: [ParameterName]) -> QueryRule {
+        let names = Set(names)
+        return .ignoring(
+            names.filter { name in !names.contains { $0 != name && $0.covers(name) } }.sorted { $0.text < $1.text }
+        )
+    }
 
     /// Returns whether a key with the query `key` answers a request with the query `query`.
     package func matches(_ query: String?, key: String?) -> Bool {
@@ -29,8 +44,8 @@ package enum QueryRule: Hashable, Sendable {
 
     /// Returns the parameters of `query` whose names are not ignored; nil if none is left.
     ///
-    /// Cost: one pass over the bytes, and a search for each parameter.
-    private static func remainder(of query: String, without names: ParameterNames) -> String? {
+    /// Cost: one pass over the bytes, and a comparison with each name for each parameter.
+    private static func remainder(of query: String, without names: [ParameterName]) -> String? {
         var query = query
         let remaining: [UInt8]? = query.withUTF8 { bytes in
             var remaining: [UInt8] = []
@@ -39,7 +54,8 @@ package enum QueryRule: Hashable, Sendable {
             while start <= bytes.count {
                 let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
                 let nameEnd = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")) ?? end
-                if !names.contains(UnsafeBufferPointer(rebasing: bytes[start..<nameEnd])) {
+                let name = UnsafeBufferPointer(rebasing: bytes[start..<nameEnd])
+                if !names.contains(where: { $0.covers(name) }) {
                     if !isFirst { remaining.append(UInt8(ascii: "&")) }
                     remaining.append(contentsOf: bytes[start..<end])
                     isFirst = false
@@ -57,7 +73,7 @@ package enum QueryRule: Hashable, Sendable {
         case (.any, _), (.exact, .exact), (.ignoring, .exact):
             true
         case (.ignoring(let names), .ignoring(let others)):
-            names.covers(others)
+            others.allSatisfy { other in names.contains { $0.covers(other) } }
         default:
             false
         }
@@ -70,5 +86,36 @@ package enum QueryRule: Hashable, Sendable {
         case .ignoring: 1
         case .any: 2
         }
+    }
+}
+
+/// The name of a query parameter, or a prefix of such names.
+package struct ParameterName: Hashable, Sendable, CustomStringConvertible {
+    /// The name as a normalised URL spells it, in ASCII only.
+    package let text: String
+    /// True if the manifest wrote a `*` after the name.
+    package let isPrefix: Bool
+
+    /// Reads a name as the manifest writes it: spelled as in a URL, with an optional `*` at its end.
+    init(_ written: String) throws(URLProblem) {
+        isPrefix = written.hasSuffix("*")
+        let name = isPrefix ? String(written.dropLast()) : written
+        text = try URLIdentity.normalised(name.composed.utf8)
+    }
+
+    /// The name as a manifest writes it.
+    package var description: String { text + (isPrefix ? "*" : "") }
+
+    /// Returns whether parameters of this name are ignored.
+    func covers(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        let count = text.utf8.count
+        return isPrefix
+            ? count <= name.count && text.utf8.elementsEqual(name[..<count])
+            : count == name.count && text.utf8.elementsEqual(name)
+    }
+
+    /// Returns whether every parameter that the other name covers is covered by this name.
+    package func covers(_ other: ParameterName) -> Bool {
+        isPrefix ? other.text.utf8.starts(with: text.utf8) : self == other
     }
 }

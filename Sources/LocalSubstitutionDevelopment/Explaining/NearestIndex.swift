@@ -162,7 +162,7 @@ final class NearestIndex: Sendable {
             }
             if selects { return nil }
             var known: Set<String> = []
-            if case .ignoring(let names) = rule { known.formUnion(names.sorted.map(\.description)) }
+            if case .ignoring(let names) = rule { known.formUnion(names.map(\.description)) }
             return .query(ignoring: names == ["*"] ? names : known.union(names).sorted())
         }
         // If only one of the two has a query, it may have been forgotten. But if the path does not name the type of a

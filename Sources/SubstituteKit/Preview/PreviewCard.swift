@@ -100,7 +100,7 @@ struct PreviewCard {
     private var ignoredQuery: String? {
         switch substitution.entry.query {
         case .exact: nil
-        case .ignoring(let names): names.sorted.map(\.description).joined(separator: ", ")
+        case .ignoring(let names): names.map(\.description).joined(separator: ", ")
         case .any: "the whole query"
         }
     }

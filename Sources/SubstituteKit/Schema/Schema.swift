@@ -128,8 +128,8 @@ enum Schema {
                   ]
                 },
                 "ignoreQuery": {
-                  "description": "The part of the query (after the ?) that is ignored. true: all of it. A list: parameters of these names; a name may end in *. false: nothing.",
-                  "markdownDescription": "The part of the query (after the `?`) that is ignored:\n\n- `true`: all of it\n- `[\"v\", \"utm_*\"]`: parameters of these names; a name may end in `*`\n- `false`: nothing",
+                  "description": "The part of the query (after the ?) that is ignored. true: all of it. A list: parameters of these names, 100 at most; a name may end in *. false: nothing.",
+                  "markdownDescription": "The part of the query (after the `?`) that is ignored:\n\n- `true`: all of it\n- `[\"v\", \"utm_*\"]`: parameters of these names, 100 at most; a name may end in `*`\n- `false`: nothing",
                   "default": false,
                   "defaultSnippets": [
                     { "label": "true", "description": "Any query matches.", "body": true },
@@ -141,8 +141,8 @@ enum Schema {
                       "errorMessage": "Write true without quotation marks, or a list of parameter names, such as [\"v\"]."
                     },
                     {
-                      "type": "array",
-                      "errorMessage": "Write true without quotation marks, or a list of parameter names, such as [\"v\"].",
+                      "type": "array", "maxItems": 100,
+                      "errorMessage": "Write true without quotation marks, or a list of at most 100 parameter names, such as [\"v\"].",
                       "items": {
                         "type": "string",
                         "pattern": "^[^&=#\\u0000-\\u0020\\u007F\\\\]+$",

@@ -60,8 +60,8 @@ extension ManifestResolver {
     // MARK: - Queries
 
     /// Returns a message about a name that is probably several names; nil if there is none.
-    private static func problem(ofParameters names: ParameterNames) -> String? {
-        for name in names.sorted {
+    private static func problem(ofParameters names: [ParameterName]) -> String? {
+        for name in names {
             let text = name.description.removingPercentEncoding ?? name.description
             if name.text.isEmpty, name.isPrefix {
                 return "\"*\" matches every parameter; write true to ignore the whole query"

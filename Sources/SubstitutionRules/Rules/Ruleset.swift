@@ -167,7 +167,7 @@ package struct Ruleset: Sendable {
     /// In the second case, the ignored parameter may be at any position in the query.
     private mutating func addRules(
         for base: String,
-        ignoring names: ParameterNames,
+        ignoring names: [ParameterName],
         _ index: Int,
         _ substitution: Substitution
     ) {
@@ -191,11 +191,11 @@ package struct Ruleset: Sendable {
             omit(index, "its URL with a parameter, because line \(better.line) answers it with some queries")
             return
         }
-        let list = names.sorted.map { quoted($0.description) }.joined(separator: ", ")
+        let list = names.map { quoted($0.description) }.joined(separator: ", ")
         omit(index, "its URL if ignored parameters (\(list)) occur more than once in total, or if one has no \"=\"")
         let parameters = remainder?.split(separator: "&", omittingEmptySubsequences: false).map(String.init) ?? []
         var filters: Set<URLFilter> = []
-        for name in names.sorted {
+        for name in names {
             for place in 0...parameters.count {
                 let before = parameters[..<place].map { $0 + "&" }.joined()
                 let after = parameters[place...].map { "&" + $0 }.joined()

@@ -265,21 +265,23 @@ struct HostileFolderTests {
 
     // MARK: - Slow input
 
-    /// A quadratic algorithm would take hours here.
     @Test(
-        "Many thousand names in ignoreQuery, and as many parameters in requests, are handled in time",
+        "The longest lists in ignoreQuery, and many thousand parameters in requests, are handled in time",
         .timeLimit(.minutes(20))
     )
     func longLists() throws {
-        let count = Program.isLongRun ? 100_000 : 20_000
-        let names = (0..<count).map { "\"p\($0)\"" }.joined(separator: ",")
+        let count = Program.isLongRun ? 100_000 : 5000
+        let names = (0..<99).map { "\"p\($0)\"" }.joined(separator: ",")
+        let lists = (0..<4).map {
+            "\"https://h/a?x=\($0)\": { \"file\": \"real.txt\", \"ignoreQuery\": [\(names), \"q\($0)\"] }"
+        }
         let manifest = """
-            { "https://h/a": { "file": "real.txt", "ignoreQuery": [\(names), "utm_*"] },
-              "https://h/b?x=1": { "file": "real.txt", "ignoreQuery": ["q*"] }, "https://h/c": "real.txt" }
+            { "https://h/b?x=1": { "file": "real.txt", "ignoreQuery": ["q*"] }, "https://h/c": "real.txt",
+              \(lists.joined(separator: ",\n")) }
             """
         #expect(issues(manifest).isEmpty)
         let cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: site)
-        let ignored = (0..<count).map { "p\($0)=\($0)" }.joined(separator: "&")
+        let ignored = "x=0&" + (0..<count).map { "p\($0 % 99)=\($0)" }.joined(separator: "&")
         let others = (0..<count).map { "z\($0)=\($0)" }.joined(separator: "&")
         for (query, isAnswered) in [(ignored, true), (others, false)] {
             let request = URLRequest(url: try #require(URL(string: "https://h/a?\(query)")))
