@@ -67,18 +67,6 @@ package enum QueryRule: Hashable, Sendable {
         return remaining.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns whether all queries that are equal under `other` are also equal under this rule.
-    func covers(_ other: QueryRule) -> Bool {
-        switch (self, other) {
-        case (.any, _), (.exact, .exact), (.ignoring, .exact):
-            true
-        case (.ignoring(let names), .ignoring(let others)):
-            others.allSatisfy { other in names.contains { $0.covers(other) } }
-        default:
-            false
-        }
-    }
-
     /// The rank of the rule in the match order, lowest first: 0 exact, 1 a list, 2 any.
     var rank: Int {
         switch self {

@@ -201,33 +201,4 @@ package struct MatchOrder: Sendable {
         let leniently = rules.compactMap { lenient[RemainderKey(identity, $0)] }
         return (leniently + [exactly].compactMap(\.self)).min()
     }
-
-    /// Returns the substitutions that never answer a request, each with a substitution that answers before it.
-    ///
-    /// Matches that need decoding are left out. If a request spells a candidate's URL in the same way as the manifest,
-    /// this candidate or an earlier one is found before anything is decoded.
-    ///
-    /// - Parameter counts: A function that takes the index of a substitution, and returns true if the substitution may
-    ///   shadow others.
-    /// - Returns: A dictionary from the index of each substitution that never answers to the index of one that answers
-    ///   before it.
-    package func shadowed(by counts: (Int) -> Bool) -> [Int: Int] {
-        var shadowed: [Int: Int] = [:]
-        var used: Set<Int> = []
-        for (index, candidate) in candidates.enumerated() {
-            let identity = candidate.target.identity
-            let exactly = candidate.rule == .exact ? exact[identity] : nil
-            let leniently = rules[identity.base, default: []].filter { $0.rule.covers(candidate.rule) }
-                .compactMap { lenient[RemainderKey(identity, $0)] }
-            let earlier = (leniently + [exactly].compactMap(\.self)).first {
-                $0 < index && counts(candidates[$0].substitution)
-            }
-            if let earlier {
-                shadowed[candidate.substitution] = candidates[earlier].substitution
-            } else {
-                used.insert(candidate.substitution)
-            }
-        }
-        return shadowed.filter { !used.contains($0.key) }
-    }
 }
