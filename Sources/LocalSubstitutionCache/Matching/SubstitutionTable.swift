@@ -19,7 +19,7 @@ package final class SubstitutionTable: @unchecked Sendable {
     package final class Row {
         let representation: Representation
         /// The row's URL as Foundation spells it.
-        private let spelling: String
+        fileprivate let spelling: String
         /// The response to a GET whose URL is spelled as in the manifest; nil until it is built.
         ///
         /// The response of a network-first entry lacks the `Cache-Status` field, which depends on the network's
@@ -89,10 +89,16 @@ package final class SubstitutionTable: @unchecked Sendable {
         /// `Range` is ignored, because the client might append a byte range to bytes from the network.
         func response(to request: URLRequest, after outcome: Outcome) -> CachedURLResponse? {
             guard row.conditions.contains(where: outcome.fulfils), let url = request.url, let prepared,
-                let head = prepared.response as? HTTPURLResponse, var fields = head.allHeaderFields as? [String: String]
+                let head = prepared.response as? HTTPURLResponse,
+                var fields = head.allHeaderFields as? [String: String]
             else { return nil }
             fields["Cache-Status"] = CacheStatus.forwarded(status: outcome.status, detail: row.file)
-            return HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields).map {
+            return HTTPURLResponse(
+                url: url,
+                statusCode: 200,
+                httpVersion: "HTTP/1.1",
+                headerFields: fields
+            ).map {
                 CachedURLResponse(response: $0, data: isHead ? Data() : prepared.data)
             }
         }
@@ -105,11 +111,6 @@ package final class SubstitutionTable: @unchecked Sendable {
     package let order: MatchOrder
     /// The rows; each has the same index as its candidate in `order`.
     private let rows: [Row]
-    /// The rows, keyed by the URL as Foundation spells it.
-    ///
-    /// A row is left out if a row of higher precedence matches this URL.
-    private let spellings: [String: Row]
-    private let hosts: HostFilter
     /// An object that an extension of the library keeps with the table, such as an index.
     private let companion = Locked<(any AnyObject & Sendable)?>(nil)
 
@@ -124,13 +125,11 @@ package final class SubstitutionTable: @unchecked Sendable {
         substitutions = manifest.substitutions
         expired = manifest.expired
         manifestName = manifest.source.name
-        order = MatchOrder(substitutions)
+        var order = MatchOrder(substitutions)
         var rows: [Row] = []
         rows.reserveCapacity(order.candidates.count)
-        var spellings: [String: Row] = [:]
-        spellings.reserveCapacity(order.candidates.count)
         var findings: [Finding] = []
-        for (index, candidate) in order.candidates.enumerated() {
+        for candidate in order.candidates {
             let target = candidate.target
             let substitution = substitutions[candidate.substitution]
             guard let spelling = Self.spelling(of: target) else {
@@ -138,16 +137,16 @@ package final class SubstitutionTable: @unchecked Sendable {
                 findings.append(Finding(problem, with: substitution.file, at: substitution.fileOffset))
                 continue
             }
-            let representation = Representation(substitutions, candidate.substitution, contents[candidate.substitution])
-            let row = Row(representation, spelling)
-            rows.append(row)
-            let identity = spelling == target.spelling ? target.identity : try? URLIdentity(spelling)
-            if let identity, order.first(matching: identity) == index { spellings[spelling] = row }
+            let representation = Representation(
+                substitutions,
+                candidate.substitution,
+                contents[candidate.substitution]
+            )
+            rows.append(Row(representation, spelling))
+            if spelling != target.identity.description { order.add(spelling: spelling) }
         }
         guard findings.isEmpty else { throw ManifestError(manifest.source.issues(findings)) }
-        self.rows = rows
-        self.spellings = spellings
-        hosts = HostFilter(order.candidates.map(\.target.identity))
+        (self.order, self.rows) = (order, rows)
     }
 
     /// Returns the target's URL as Foundation spells it.
@@ -171,15 +170,13 @@ package final class SubstitutionTable: @unchecked Sendable {
 
     /// Returns the row that answers for `url`; nil if there is none.
     ///
-    /// Cost: one lookup for a URL that is spelled as in the manifest. For any other URL, the host filter is consulted,
-    /// too. If the filter may contain the host, the URL is normalised, and ``MatchOrder/first(matching:)`` looks it up.
+    /// Cost: one lookup for a URL that is spelled as in the manifest. Any other URL is normalised, and then looked up in
+    /// ``MatchOrder``.
     func match(_ url: URL, isPrepared: Bool = false) -> Match? {
         let spelling = url.absoluteString
-        if let row = spellings[spelling] { return Match(row: row, isExact: true, isPrepared: isPrepared) }
-        guard hosts.mayContain(hostOf: spelling), let identity = try? URLIdentity(spelling),
-            let index = order.first(matching: identity)
-        else { return nil }
-        return Match(row: rows[index], isExact: false, isPrepared: isPrepared)
+        guard let index = order.first(matching: spelling) else { return nil }
+        let row = rows[index]
+        return Match(row: row, isExact: row.spelling == spelling, isPrepared: isPrepared)
     }
 
     /// Returns the object of a type that is kept with the table, and creates it at the first call.

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The 64-bit FNV-1a hash (RFC 9923), which filters hosts, detects damage and names files.
+/// The 64-bit FNV-1a hash (RFC 9923), which detects damage and names files.
 ///
 /// It gives no protection against forgery. Foundation has no hash that is available on every platform, and the values
 /// of `Hasher` differ from one process to the next.
@@ -8,10 +8,6 @@ package struct FNV1a: CustomStringConvertible {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
     private static let prime: UInt64 = 0x100_0000_01B3
-
-    mutating func combine(_ byte: UInt8) {
-        value = (value ^ UInt64(byte)) &* Self.prime
-    }
 
     package init() {}
 
