@@ -170,10 +170,10 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Decides what answers a request.
     package func verdict(on request: URLRequest) -> Verdict { table.verdict(on: request) }
 
-    /// Returns the file that answers a GET or HEAD without the network; nil if none does.
-    package func representation(for request: URLRequest) -> Representation? {
+    /// Returns the row that answers a GET or HEAD without the network; nil if none does.
+    package func row(for request: URLRequest) -> Row? {
         switch verdict(on: request) {
-        case .answered(let match), .answeredByProtocol(let match, _): match.row.representation
+        case .answered(let match), .answeredByProtocol(let match, _): match.row
         case .leftAlone, .afterNetwork, .unnamed: nil
         }
     }

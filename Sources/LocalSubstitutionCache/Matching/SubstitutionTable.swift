@@ -11,56 +11,7 @@ import FoundationNetworking
 /// later. Once added, a part does not change.
 ///
 /// A request can only select a row of this table. The request's URL never becomes a file path.
-// CachedURLResponse is immutable, but Foundation on Linux does not declare it Sendable.
-package final class SubstitutionTable: @unchecked Sendable {
-    /// A URL and the file that answers it.
-    ///
-    /// A row is a class, so that a lookup retains one reference instead of every string of a substitution.
-    package final class Row {
-        let representation: Representation
-        /// The row's URL as Foundation spells it.
-        fileprivate let spelling: String
-        /// The response to a GET whose URL is spelled as in the manifest; nil until it is built.
-        ///
-        /// The response of a network-first entry lacks the `Cache-Status` field, which depends on the network's
-        /// response.
-        ///
-        /// The property is written once, inside the lock ``building``. Until all responses of the table are built, it
-        /// is read only inside this lock. Afterwards it may also be read outside the lock.
-        fileprivate private(set) var response: CachedURLResponse?
-        /// A lock that all rows share; it is held only while one reference is read or written.
-        private static let building = NSLock()
-        /// The file's path below the manifest's folder.
-        let file: String
-        /// The conditions under which the file answers instead of the network; empty if it always answers.
-        var conditions: [Substitution.Condition] { substitution.conditions }
-        let isNetworkFirst: Bool
-
-        init(_ representation: Representation, _ spelling: String) {
-            self.representation = representation
-            self.spelling = spelling
-            let substitution = representation.substitution
-            (file, isNetworkFirst) = (substitution.file, !substitution.entry.conditions.isEmpty)
-        }
-
-        package var substitution: Substitution { representation.substitution }
-
-        /// Builds the response, unless it is already built.
-        ///
-        /// - Returns: The same instance on every call, on any thread; nil if Foundation cannot create the response. No
-        ///   such case is known, because URL and header fields were checked before.
-        func prepare() -> CachedURLResponse? {
-            if let response = Self.building.withLock({ response }) { return response }
-            let built = URL(string: spelling).flatMap(representation.whole)
-            return Self.building.withLock {
-                // If another thread has built the response meanwhile, keep that response: it may already be in use
-                // outside the lock.
-                if response == nil { response = built }
-                return response
-            }
-        }
-    }
-
+package final class SubstitutionTable: Sendable {
     /// A row, and the way in which a request matches it.
     package struct Match {
         package let row: Row
@@ -79,9 +30,9 @@ package final class SubstitutionTable: @unchecked Sendable {
         func response(to request: URLRequest) -> CachedURLResponse? {
             if isExact, !isHead, !hasRange { return prepared }
             guard let url = request.url else { return nil }
-            if isHead { return row.representation.head(for: url) }
-            if hasRange, let part = row.representation.part(for: request, url: url) { return part }
-            return isExact ? prepared : row.representation.whole(for: url)
+            if isHead { return row.head(for: url) }
+            if hasRange, let part = row.part(for: request, url: url) { return part }
+            return isExact ? prepared : row.whole(for: url)
         }
 
         /// Returns the response to the request after the network was queried; nil if no condition holds.
@@ -92,7 +43,10 @@ package final class SubstitutionTable: @unchecked Sendable {
                 let head = prepared.response as? HTTPURLResponse,
                 var fields = head.allHeaderFields as? [String: String]
             else { return nil }
-            fields["Cache-Status"] = CacheStatus.forwarded(status: outcome.status, detail: row.file)
+            fields["Cache-Status"] = CacheStatus.forwarded(
+                status: outcome.status,
+                detail: row.substitution.file
+            )
             return HTTPURLResponse(
                 url: url,
                 statusCode: 200,
@@ -137,12 +91,9 @@ package final class SubstitutionTable: @unchecked Sendable {
                 findings.append(Finding(problem, with: substitution.file, at: substitution.fileOffset))
                 continue
             }
-            let representation = Representation(
-                substitutions,
-                candidate.substitution,
-                contents[candidate.substitution]
+            rows.append(
+                Row(substitutions, candidate.substitution, contents[candidate.substitution], spelling)
             )
-            rows.append(Row(representation, spelling))
             if spelling != target.identity.description { order.add(spelling: spelling) }
         }
         guard findings.isEmpty else { throw ManifestError(manifest.source.issues(findings)) }

@@ -57,11 +57,11 @@ struct SchemeServer: @unchecked Sendable {
         forwarder?.note(request)
         let asked = Self.originalRequest(original, by: request)
         let target = WebOrigin(original)
-        if let representation = cache.representation(for: asked) {
+        if let row = cache.row(for: asked) {
             // On a real page, the engine itself checks for mixed content, before a rule redirects the request.
             let isMirrorPage = WebOrigin(request.mainDocumentURL)?.isMirror == true
             guard isMirrorPage, let target, ForwardingGuard.isMixedContent(request, of: target) else {
-                return file(representation, for: asked, to: request)
+                return file(row, for: asked, to: request)
             }
             return refusal(403, "It is not shown in this page, because \(ForwardingGuard.mixedContent).", to: request)
         }
@@ -119,7 +119,7 @@ struct SchemeServer: @unchecked Sendable {
     /// Returns the file for a redirect's target, an http or https URL; nil if no file answers the target.
     func file(at url: URL, for request: URLRequest) -> SchemeReply? {
         let asked = Self.originalRequest(url, by: request)
-        return cache.representation(for: asked).map { file($0, for: asked, to: request) }
+        return cache.row(for: asked).map { file($0, for: asked, to: request) }
     }
 
     /// Returns true if a file answers this http or https URL, and the network is not asked first.
@@ -164,14 +164,14 @@ struct SchemeServer: @unchecked Sendable {
         return asked
     }
 
-    private func file(_ representation: Representation, for asked: URLRequest, to request: URLRequest) -> SchemeReply {
-        let substitution = representation.substitution
+    private func file(_ row: Row, for asked: URLRequest, to request: URLRequest) -> SchemeReply {
+        let substitution = row.substitution
         let type = substitution.mediaType
         if let url = asked.url, isRewritten(type, for: request) {
             var whole = asked
             whole.setValue(nil, forHTTPHeaderField: "Range")
             whole.httpMethod = "GET"
-            let answer = representation.exactly(for: whole)
+            let answer = row.exactly(for: whole)
             let policy = answer.fields.first { $0.key.lowercased() == "content-security-policy" }?.value
             let make: @Sendable () -> SchemeReply = { [self] in
                 var answer = answer
@@ -181,17 +181,17 @@ struct SchemeServer: @unchecked Sendable {
                     answer.fields["ETag"] = nil
                     answer.fields["Accept-Ranges"] = nil
                 } else {
-                    answer = representation.exactly(for: asked)
+                    answer = row.exactly(for: asked)
                 }
                 return fileReply(answer, of: substitution, for: asked, to: request)
             }
             return answer.data.count > SchemeReply.maximumImmediateSize ? SchemeReply(later: make) : make()
         }
-        return fileReply(representation.exactly(for: asked), of: substitution, for: asked, to: request)
+        return fileReply(row.exactly(for: asked), of: substitution, for: asked, to: request)
     }
 
     private func fileReply(
-        _ answer: Representation.ResponseParts,
+        _ answer: Row.ResponseParts,
         of file: Substitution,
         for asked: URLRequest,
         to request: URLRequest

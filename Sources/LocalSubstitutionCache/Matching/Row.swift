@@ -5,20 +5,55 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// The representation (RFC 9110 §3.2) of a file that answers for a URL.
-package struct Representation {
+/// A URL, and the representation (RFC 9110 §3.2) of the file that answers for it.
+///
+/// A row is a class, so that a lookup retains one reference instead of every string of a substitution.
+// CachedURLResponse is immutable, but Foundation on Linux does not declare it Sendable.
+package final class Row: @unchecked Sendable {
+    /// The whole array, because that avoids a copy of the substitution.
     private let substitutions: [Substitution]
     private let index: Int
     private let contents: FileContents
-
-    /// Represents the substitution at `index`.
+    /// The row's URL as Foundation spells it.
+    let spelling: String
+    let isNetworkFirst: Bool
+    /// The response to a GET whose URL is spelled as in the manifest; nil until it is built.
     ///
-    /// The whole array is kept, because that avoids a copy of the substitution.
-    init(_ substitutions: [Substitution], _ index: Int, _ contents: FileContents) {
-        (self.substitutions, self.index, self.contents) = (substitutions, index, contents)
+    /// The response of a network-first entry lacks the `Cache-Status` field, which depends on the network's response.
+    ///
+    /// The property is written once, inside the lock ``building``. Until all responses of the table are built, it is
+    /// read only inside this lock. Afterwards it may also be read outside the lock.
+    private(set) var response: CachedURLResponse?
+    /// A lock that all rows share; it is held only while one reference is read or written.
+    private static let building = NSLock()
+
+    /// Creates a row for the substitution at `index`; its response is built later.
+    init(_ substitutions: [Substitution], _ index: Int, _ contents: FileContents, _ spelling: String) {
+        (self.substitutions, self.index, self.contents, self.spelling) = (
+            substitutions, index, contents, spelling
+        )
+        isNetworkFirst = !substitutions[index].entry.conditions.isEmpty
     }
 
     package var substitution: Substitution { substitutions[index] }
+
+    /// The conditions under which the file answers instead of the network; empty if it always answers.
+    var conditions: [Substitution.Condition] { substitution.conditions }
+
+    /// Builds the response to a GET whose URL is spelled as in the manifest, unless it is already built.
+    ///
+    /// - Returns: The same instance on every call, on any thread; nil if Foundation cannot create the response. No
+    ///   such case is known, because URL and header fields were checked before.
+    func prepare() -> CachedURLResponse? {
+        if let response = Self.building.withLock({ response }) { return response }
+        let built = URL(string: spelling).flatMap(whole)
+        return Self.building.withLock {
+            // If another thread has built the response meanwhile, keep that response: it may already be in use
+            // outside the lock.
+            if response == nil { response = built }
+            return response
+        }
+    }
 
     /// Returns the response to a GET of `url` with the whole file; nil if Foundation refuses to create a response.
     func whole(for url: URL) -> CachedURLResponse? {
@@ -46,7 +81,9 @@ package struct Representation {
     ///
     /// - Returns: A 200, 206 or 416 (RFC 9110 §15.5.17), with its header fields and bytes.
     package func exactly(for request: URLRequest) -> ResponseParts {
-        if request.fileMethod == .head { return ResponseParts(status: 200, fields: fields, data: Data()) }
+        if request.fileMethod == .head {
+            return ResponseParts(status: 200, fields: fields, data: Data())
+        }
         switch range(of: request) {
         case .whole: return ResponseParts(status: 200, fields: fields, data: contents.data)
         case .part(let range): return part(range)
@@ -67,7 +104,8 @@ package struct Representation {
 
     private func part(_ range: Range<Int>) -> ResponseParts {
         var fields = fields
-        fields["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(contents.data.count)"
+        fields["Content-Range"] =
+            "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(contents.data.count)"
         fields["Content-Length"] = String(range.count)
         return ResponseParts(status: 206, fields: fields, data: contents.data(in: range))
     }
@@ -75,13 +113,17 @@ package struct Representation {
     private func range(of request: URLRequest) -> ByteRange {
         guard let header = request.value(forHTTPHeaderField: "Range") else { return .whole }
         // RFC 9110 §13.1.5 demands a strong comparison. A date cannot match, because no response has `Last-Modified`.
-        if let condition = request.value(forHTTPHeaderField: "If-Range"), condition != contents.entityTag {
+        if let condition = request.value(forHTTPHeaderField: "If-Range"),
+            condition != contents.entityTag
+        {
             return .whole
         }
         return ByteRange(header, length: contents.data.count)
     }
 
-    private func response(_ url: URL, status: Int, fields: [String: String], data: Data) -> CachedURLResponse? {
+    private func response(_ url: URL, status: Int, fields: [String: String], data: Data)
+        -> CachedURLResponse?
+    {
         HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields).map {
             CachedURLResponse(response: $0, data: data)
         }
