@@ -64,7 +64,7 @@ package final class SubstitutionTable: Sendable {
     package let manifestName: String
     package let order: MatchOrder
     /// The rows; each has the same index as its candidate in `order`.
-    private let rows: [Row]
+    let rows: [Row]
     /// An object that an extension of the library keeps with the table, such as an index.
     private let companion = Locked<(any AnyObject & Sendable)?>(nil)
 
@@ -109,14 +109,6 @@ package final class SubstitutionTable: Sendable {
         if identity.query == nil, identity.base == target.spelling { return target.spelling }
         guard let spelling = URL(string: target.spelling)?.absoluteString else { return nil }
         return spelling == target.spelling ? target.spelling : spelling
-    }
-
-    /// The number of rows.
-    var count: Int { rows.count }
-
-    /// Builds the responses of a range of rows.
-    func prepare(_ range: Range<Int>) {
-        for row in rows[range] { _ = row.prepare() }
     }
 
     /// Returns the row that answers for `url`; nil if there is none.

@@ -2,16 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import LocalSubstitutionCache
+
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@testable import LocalSubstitutionCache
-
 @Suite("Responses that are built in the background", .serialized)
 struct PreparationTests {
-    /// The number of entries; the background queue builds their responses in more than one step.
     private let count = 100
     private let folder: TemporaryFolder
     private let queue = CurrentTable.Preparation.shared.queue
@@ -34,25 +33,6 @@ struct PreparationTests {
         }
     }
 
-    /// Returns a cache for which the background queue has run no step, or one step.
-    ///
-    /// The background queue is suspended; the caller resumes it.
-    private func held(afterOneStep: Bool) throws -> LocalSubstitutionCache {
-        queue.suspend()
-        let cache = try cache()
-        if afterOneStep {
-            let isHeld = DispatchSemaphore(value: 0)
-            // The queue already holds the first step. The first step will enqueue the second step behind this block.
-            queue.async { [queue] in
-                queue.suspend()
-                isHeld.signal()
-            }
-            queue.resume()
-            isHeld.wait()
-        }
-        return cache
-    }
-
     @Test("A request ahead of the background builds its own response, which later requests get, too")
     func early() throws {
         queue.suspend()
@@ -62,6 +42,7 @@ struct PreparationTests {
         #expect(try zip(responses(cache), early).allSatisfy { $0 === $1 })
         queue.resume()
         cache.table.finishPreparation()
+        #expect(cache.table.isPrepared)
         #expect(try zip(responses(cache), early).allSatisfy { $0 === $1 })
     }
 
@@ -114,48 +95,59 @@ struct PreparationTests {
         }
     }
 
-    @Test("A cache released before or during the background's work leaves no memory and no work behind")
+    @Test(
+        "A cache released before or during the background's work leaves no memory and no work behind"
+    )
     func released() throws {
         for isBegun in [false, true] {
+            if !isBegun { queue.suspend() }
             var cache: LocalSubstitutionCache?
-            cache = try held(afterOneStep: isBegun)
+            cache = try self.cache()
             weak let table = cache?.table.value
             weak let row = try cache?.table.value.match(#require(URL(string: "https://h/99")))?.row
-            #expect(cache?.table.isPrepared == false)
             #expect(table != nil && row != nil)
             cache = nil
+            if isBegun { queue.sync {} }
             #expect(table == nil && row == nil)
-            queue.resume()
-            queue.sync {}
+            if !isBegun { queue.resume() }
         }
     }
 
     @Test("A reload releases the previous table, and its responses are built the same way")
     func reloaded() throws {
         for isBegun in [false, true] {
-            let cache = try held(afterOneStep: isBegun)
+            try folder.write("first", to: "file.txt")
+            if !isBegun { queue.suspend() }
+            let cache = try cache()
             let old = try responses(cache)
             weak let table = cache.table.value
-            try folder.write(isBegun ? "third" : "second", to: "file.txt")
+            try folder.write("second", to: "file.txt")
             try cache.reload()
+            if isBegun { queue.sync {} }
             #expect(table == nil)
-            queue.resume()
+            if !isBegun {
+                #expect(!cache.table.isPrepared)
+                queue.resume()
+            }
             cache.table.finishPreparation()
+            #expect(cache.table.isPrepared)
             let new = try responses(cache)
-            #expect(new.allSatisfy { $0.data == Data((isBegun ? "third" : "second").utf8) })
+            #expect(new.allSatisfy { $0.data == Data("second".utf8) })
             #expect(!zip(old, new).contains { $0 === $1 })
             // After the background queue has finished its work, a reload gives it new work.
             try cache.reload()
             cache.table.finishPreparation()
+            #expect(cache.table.isPrepared)
             #expect(try !zip(responses(cache), new).contains { $0 === $1 })
         }
     }
 
-    @Test("A manifest without entries needs no background work, and its replacement does")
+    @Test("A manifest without entries is prepared, and so is its replacement")
     func empty() throws {
         let manifest = folder.url.appendingPathComponent("manifest.json")
         try folder.write("{}", to: "manifest.json")
         let cache = try LocalSubstitutionCache(manifest: manifest, reading: .copied)
+        cache.table.finishPreparation()
         #expect(cache.table.isPrepared)
         queue.suspend()
         try folder.write(#"{ "https://h/1": "file.txt" }"#, to: "manifest.json")
@@ -163,5 +155,6 @@ struct PreparationTests {
         #expect(!cache.table.isPrepared)
         queue.resume()
         cache.table.finishPreparation()
+        #expect(cache.table.isPrepared)
     }
 }
