@@ -12,8 +12,6 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The length in bytes of the path of the folder's URL; nil if the entry names a single file.
     package let folderLength: Int?
 
-    /// The media type of the response, with `charset=utf-8` added for text and JavaScript without a charset.
-    public let mediaType: MediaType
     /// The line of the entry in the manifest, from 1.
     public let line: Int
     /// The column of the entry in the manifest, from 1, in UTF-8 bytes.
@@ -30,7 +28,6 @@ public struct Substitution: Sendable, CustomStringConvertible {
         self.pattern = pattern
         self.foundFile = foundFile
         self.folderLength = folderLength
-        mediaType = (entry.type ?? MediaType(fileName: foundFile.path) ?? .octetStream).withCharset
         (line, column) = place
     }
 
@@ -41,6 +38,11 @@ public struct Substitution: Sendable, CustomStringConvertible {
 
     /// The file's path below the manifest's folder, as it is on disk.
     public var file: String { foundFile.path }
+
+    /// The media type of the response, with `charset=utf-8` added for text and JavaScript without a charset.
+    public var mediaType: MediaType {
+        (entry.type ?? MediaType(fileName: foundFile.path) ?? .octetStream).withCharset
+    }
 
     /// The conditions under which the file answers instead of the network.
     ///
