@@ -17,21 +17,19 @@ struct FileSample {
     let format: FileFormat?
     /// The whole content of a text; nil for all other files, and for texts larger than ``textSize``.
     let text: Data?
-    private let contents: Data?
+    private var contents: Data?
 
     /// The size above which a text is not read whole, in bytes.
     static let textSize = 5_000_000
 
     /// Reads the file.
     init(_ substitution: Substitution) throws(FileProblem) {
-        let head = try substitution.contents(upTo: FileFormat.headLength)
         (self.substitution, path, type, size) =
             (substitution, substitution.file, substitution.mediaType, substitution.size)
-        self.head = Array(head)
-        format = FileFormat(head: self.head)
+        head = Array(try substitution.contents(upTo: FileFormat.headLength))
+        format = FileFormat(head: head)
         let isRead = substitution.mediaType.isText && substitution.size <= Self.textSize
         text = isRead ? try substitution.contents(upTo: Self.textSize) : nil
-        contents = nil
     }
 
     /// Creates the sample of a body that a server has sent.
@@ -48,8 +46,7 @@ struct FileSample {
 
     /// Returns the bytes in a range, without those beyond the end; nil if the file cannot be read.
     func bytes(in range: Range<Int>) -> Data? {
-        guard let contents else { return substitution?.bytes(in: range) }
-        return Data(contents.dropFirst(range.lowerBound).prefix(range.count))
+        contents.map { Data($0.dropFirst(range.lowerBound).prefix(range.count)) } ?? substitution?.bytes(in: range)
     }
 
     /// The file's name in quotation marks.

@@ -83,17 +83,16 @@ struct PreviewCard {
     ///
     /// A wide card has room for 640 characters of a single long line.
     private var firstLines: String {
-        let data: Data
-        do {
-            data = try substitution.contents(upTo: 2048)
+        do throws(FileProblem) {
+            let data = try substitution.contents(upTo: 2048)
+            var text = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "\t", with: "    ")
+            // The 2048 bytes may end in the middle of a character.
+            if data.count < substitution.size, text.hasSuffix("\u{FFFD}") { text.removeLast() }
+            let lines = text.prefix(640).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            return lines.prefix(8).joined(separator: "\n")
         } catch {
             return error.reason(for: substitution.file)
         }
-        var text = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "\t", with: "    ")
-        // The 2048 bytes may end in the middle of a character.
-        if data.count < substitution.size, text.hasSuffix("\u{FFFD}") { text.removeLast() }
-        let lines = text.prefix(640).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        return lines.prefix(8).joined(separator: "\n")
     }
 
     /// The ignored parts of a query, in words; nil if the query must match exactly.

@@ -255,16 +255,13 @@ extension WebExtension.Content {
             case .bytes(let data):
                 return data
             case .copy(let substitution):
-                let data: Data
-                do {
-                    data = try substitution.contents(upTo: substitution.size + 1)
+                do throws(FileProblem) {
+                    let data = try substitution.contents(upTo: substitution.size + 1)
+                    if data.count == substitution.size { return data }
                 } catch {
                     throw ToolError(error.reason(for: substitution.file))
                 }
-                guard data.count == substitution.size else {
-                    throw ToolError("\(quoted(substitution.file)) changed while it was read; try again")
-                }
-                return data
+                throw ToolError("\(quoted(substitution.file)) changed while it was read; try again")
             }
         }
     }
