@@ -46,7 +46,8 @@ struct ArchiveFolder {
         do throws(FileProblem) {
             let opened = try OpenedFile(file.path)
             if opened.size <= capacity {
-                if let copy = ArchivedCopy(decoding: try opened.part(0..<opened.size)) { return copy }
+                let data = try FileContents(of: opened, reading: .copied).data
+                if let copy = ArchivedCopy(decoding: data) { return copy }
             }
         } catch {
             switch error {

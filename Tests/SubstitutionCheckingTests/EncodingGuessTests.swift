@@ -1,4 +1,6 @@
 import Foundation
+import LocalSubstitutionCache
+import TestSupport
 import Testing
 
 @testable import SubstitutionChecking
@@ -18,5 +20,20 @@ struct EncodingGuessTests {
         #expect(EncodingGuess(data) == guess)
         // Only the beginning of a long file is examined. This beginning may end in the middle of a character.
         if guess == .shiftJIS { #expect(EncodingGuess(data.dropLast()) == guess) }
+    }
+
+    @Test("A large text is checked for UTF-8 in chunks, wherever a chunk ends", arguments: [0, 1, 2, 3])
+    func largeText(offset: Int) throws {
+        let text = String(repeating: "a", count: offset) + String(repeating: "😀", count: 40_000)
+        let folder = try TemporaryFolder()
+        try folder.write(text, to: "good.txt")
+        try folder.write(Data(text.utf8.dropLast()), to: "bad.txt")
+        try folder.write("inside", to: "real.txt")
+        func encoding(_ name: String) throws -> OpenedFile.Encoding {
+            try OpenedFile(folder.url.appendingPathComponent(name).path).encoding()
+        }
+        #expect(try encoding("good.txt") == .utf8)
+        #expect(try encoding("bad.txt") == .unknown)
+        #expect(try encoding("real.txt") == .ascii)
     }
 }

@@ -1,11 +1,11 @@
-import Foundation
+package import Foundation
 
 /// The bytes of one file, read or mapped once.
-struct FileContents: Sendable {
+package struct FileContents: Sendable {
     /// The minimum size in bytes of a file that is mapped.
     static let mappingThreshold = 4 * 1024
 
-    let data: Data
+    package let data: Data
     /// A strong entity tag (RFC 9110 §8.8.3) made of size and modification time; requests may send it in `If-Range`.
     let entityTag: String
     /// The mapped file; nil if the file was read.
@@ -20,7 +20,7 @@ struct FileContents: Sendable {
     ///   - reading: The way to bring the file into memory.
     ///   - path: The file's absolute path without symbolic links; nil to read the file even if `reading` is `.mapped`.
     /// - Throws: ``FileProblem`` when the file cannot be read.
-    init(of file: borrowing OpenedFile, reading: ReadingMode, path: FilePath? = nil) throws(FileProblem) {
+    package init(of file: borrowing OpenedFile, reading: ReadingMode, path: FilePath? = nil) throws(FileProblem) {
         if reading == .mapped, file.size >= Self.mappingThreshold, let path,
             let data = MappedFile.map(0..<file.size, of: file)
         {

@@ -22,7 +22,7 @@ package enum FileProblem: Error, Equatable {
     case exceeds(LoadBudget.Limit)
 
     /// Creates the problem for the `errno` of a call that opens or reads a file.
-    init(errno code: Int32) {
+    package init(errno code: Int32) {
         self =
             code == ENOENT || code == ENOTDIR ? .missing(suggestion: nil) : .unreadable(String(cString: strerror(code)))
     }

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 
 /// A file, with the part of its content that the rules examine.
 struct FileSample {

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 import SubstitutionRules
 
 /// A check of what the pages, stylesheets and scripts of a manifest load.

@@ -1,5 +1,6 @@
 import Foundation
 package import LocalSubstitutionCache
+import SubstitutionChecking
 package import SubstitutionRules
 import SubstitutionStandards
 

@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionChecking
 
 /// One substitution on the preview page.
 struct PreviewCard {

@@ -3,6 +3,7 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import LoopbackServer
 import SubstituteCheckKit
+import SubstitutionChecking
 
 /// Serves the preview page on this machine and updates it in the browser after each save.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionChecking
 
 /// A folder that the tool writes and replaces as a whole.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionChecking
 import SubstitutionRules
 
 /// The mapped scripts of service workers, and the scripts that these scripts import.

@@ -483,19 +483,6 @@ struct HostileFolderTests {
         #expect(issues.map(\.message) == ["\"\(name)\" does not exist; add it, or correct the name"])
     }
 
-    @Test("A large text is checked for UTF-8 in chunks, wherever a chunk ends", arguments: [0, 1, 2, 3])
-    func largeText(offset: Int) throws {
-        let text = String(repeating: "a", count: offset) + String(repeating: "😀", count: 40_000)
-        try folder.write(text, to: "site/good.txt")
-        try folder.write(Data(text.utf8.dropLast()), to: "site/bad.txt")
-        func encoding(_ name: String) throws -> OpenedFile.Encoding {
-            try OpenedFile(site.appendingPathComponent(name).path).encoding()
-        }
-        #expect(try encoding("good.txt") == .utf8)
-        #expect(try encoding("bad.txt") == .unknown)
-        #expect(try encoding("real.txt") == .ascii)
-    }
-
     @Test("A manifest of a million brackets, commas or quotation marks is an error, not a crash")
     func floods() {
         for character in ["[", "{", ",", "\"", "\\", "{\"a\":", "[[],"] {
