@@ -1,15 +1,26 @@
 package import Foundation
 
 /// The bytes of one file, read or mapped once.
-package struct FileContents: Sendable {
+///
+/// Foundation lets the sole owner of a `Data` write into its bytes, even if Foundation did not allocate these bytes. So
+/// two separate `Data` values must never share memory. A large part of a mapped file gets a separate mapping, and a
+/// small part is copied.
+package final class FileContents: Sendable {
     /// The minimum size in bytes of a file that is mapped.
     static let mappingThreshold = 4 * 1024
+    /// The size in bytes from which a part is mapped; from this size on, a mapping costs less than a copy.
+    static let partThreshold = 256 * 1024
+    /// The maximum number of files to map; further files are read.
+    ///
+    /// On Linux, a process can have at most 65,530 mappings. While a manifest is reloaded, its files are mapped twice:
+    /// for the substitutions in use, and for the new ones.
+    static let maximumMappings = 16_384
 
     package let data: Data
-    /// A strong entity tag (RFC 9110 §8.8.3) made of size and modification time; requests may send it in `If-Range`.
-    let entityTag: String
-    /// The mapped file; nil if the file was read.
-    private let mapped: MappedFile?
+    /// The identity of the file; it shows whether the path of a mapped file still leads to this file.
+    private let identity: FileIdentity
+    /// The path of the mapped file; nil if the file was read.
+    private let path: FilePath?
 
     /// Reads or maps an open file.
     ///
@@ -21,26 +32,49 @@ package struct FileContents: Sendable {
     ///   - path: The file's absolute path without symbolic links; nil to read the file even if `reading` is `.mapped`.
     /// - Throws: ``FileProblem`` when the file cannot be read.
     package init(of file: borrowing OpenedFile, reading: ReadingMode, path: FilePath? = nil) throws(FileProblem) {
+        identity = file.identity
         if reading == .mapped, file.size >= Self.mappingThreshold, let path,
-            let data = MappedFile.map(0..<file.size, of: file)
+            let data = Self.map(0..<file.size, of: file)
         {
-            self.data = data
-            mapped = MappedFile(path, file.identity)
+            (self.data, self.path) = (data, path)
         } else {
-            data = try Self.bytes(of: file)
-            mapped = nil
+            (data, self.path) = (try Self.bytes(of: file), nil)
         }
-        entityTag = "\"\(String(data.count, radix: 16))-\(String(file.identity.modified, radix: 16))\""
     }
 
-    var isMapped: Bool { mapped != nil }
+    var isMapped: Bool { path != nil }
+
+    /// A strong entity tag (RFC 9110 §8.8.3) made of size and modification time; requests may send it in `If-Range`.
+    var entityTag: String { "\"\(String(data.count, radix: 16))-\(String(identity.modified, radix: 16))\"" }
 
     /// Returns the bytes in `range` as data with indices from 0.
     ///
-    /// A slice, `data[range]`, would keep the indices of the whole data, so `[0]` would trap. If the file is mapped, a
-    /// large range is mapped, not copied.
+    /// A slice, `data[range]`, would keep the indices of the whole data, so `[0]` would trap.
     func data(in range: Range<Int>) -> Data {
-        mapped?.part(range) ?? Data(data[range])
+        if range.count >= Self.partThreshold, let path, let file = try? OpenedFile(path.text),
+            file.identity == identity, let part = Self.map(range, of: file)
+        {
+            return part
+        }
+        return Data(data[range])
+    }
+
+    /// Maps a range of a file as private, writable memory.
+    ///
+    /// If the sole owner of the `Data` writes into it, the system copies the page, and the file stays unchanged.
+    private static func map(_ range: Range<Int>, of file: borrowing OpenedFile) -> Data? {
+        // A mapping must begin at a page boundary.
+        let skipped = range.lowerBound % Int(getpagesize())
+        let length = skipped + range.count
+        let offset = off_t(range.lowerBound - skipped)
+        guard let start = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.descriptor, offset),
+            start != MAP_FAILED
+        else { return nil }
+        return Data(
+            bytesNoCopy: start + skipped,
+            count: range.count,
+            deallocator: .custom { _, _ in munmap(start, length) }
+        )
     }
 
     private static func bytes(of file: borrowing OpenedFile) throws(FileProblem) -> Data {

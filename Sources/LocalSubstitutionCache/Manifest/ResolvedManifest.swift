@@ -23,20 +23,33 @@ struct ResolvedManifest {
     /// - Throws: ``ManifestError`` with each file that has become unusable since it was found.
     func contents(
         _ reading: ReadingMode,
-        maximumMappings: Int = ContentsLoader.maximumMappings
+        maximumMappings: Int = FileContents.maximumMappings
     ) throws(ManifestError) -> [FileContents] {
-        var loader = ContentsLoader(in: folder, reading: reading, maximumMappings: maximumMappings)
-        var contents: [FileContents] = []
-        contents.reserveCapacity(substitutions.count)
+        var known: [FilePath: FileContents] = [:]
+        var mappings = 0
+        func contents(of file: FoundFile) throws(FileProblem) -> FileContents {
+            let path = file.realPath
+            if let contents = known[path] { return contents }
+            let contents = try FileContents(
+                of: folder.file(file),
+                reading: mappings < maximumMappings ? reading : .copied,
+                path: path
+            )
+            if contents.isMapped { mappings += 1 }
+            known[path] = contents
+            return contents
+        }
+        var all: [FileContents] = []
+        all.reserveCapacity(substitutions.count)
         var findings: [Finding] = []
         for substitution in substitutions {
             do throws(FileProblem) {
-                contents.append(try loader.contents(of: substitution.foundFile))
+                all.append(try contents(of: substitution.foundFile))
             } catch {
                 findings.append(Finding(error, with: substitution.file, at: substitution.fileOffset))
             }
         }
         guard findings.isEmpty else { throw ManifestError(source.issues(findings)) }
-        return contents
+        return all
     }
 }

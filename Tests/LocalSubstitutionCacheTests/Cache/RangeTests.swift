@@ -45,7 +45,7 @@ final class RangeTests: CacheSuite {
     }
 
     private static let parts: [ClosedRange<Int>] = [0, 1, 4095, 4096, 4097, 300_000].flatMap { start in
-        [1, 4096, MappedFile.partThreshold - 1, MappedFile.partThreshold, MappedFile.partThreshold + 5].map {
+        [1, 4096, FileContents.partThreshold - 1, FileContents.partThreshold, FileContents.partThreshold + 5].map {
             start...(start + $0 - 1)
         }
     }

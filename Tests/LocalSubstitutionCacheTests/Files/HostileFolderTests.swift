@@ -171,10 +171,11 @@ struct HostileFolderTests {
     ) throws -> Result<[String], FileProblem> {
         let manifest = try SubstitutionManifest(Data(manifest.utf8), name: "m").resolved(in: site)
         try exchange()
-        var loader = ContentsLoader(in: opensAgain ? try OpenedFolder(site.path) : manifest.folder, reading: .copied)
+        let folder = opensAgain ? try OpenedFolder(site.path) : manifest.folder
         return Result { () throws(FileProblem) in
             try manifest.substitutions.map { substitution throws(FileProblem) in
-                String(decoding: try loader.contents(of: substitution.foundFile).data, as: UTF8.self)
+                let file = try folder.file(substitution.foundFile)
+                return String(decoding: try FileContents(of: file, reading: .copied).data, as: UTF8.self)
             }
         }
     }

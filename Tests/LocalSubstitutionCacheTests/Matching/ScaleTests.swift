@@ -103,7 +103,7 @@ struct ScaleTests {
 
     @Test("More files than a process may map are all answered", .enabled(if: Program.isLongRun, "takes a minute"))
     func mappings() throws {
-        // The library maps at most `ContentsLoader.maximumMappings` files, and reads further files into memory. By
+        // The library maps at most `FileContents.maximumMappings` files, and reads further files into memory. By
         // default, Linux allows a process about four times as many mappings.
         let count = 70_000
         try FileManager.default.createDirectory(
@@ -113,7 +113,7 @@ struct ScaleTests {
         for number in 0..<count { try makeSparseFile("many/\(number).bin", size: FileContents.mappingThreshold) }
         let cache = try folder.cache(#"{ "https://h/": "many/" }"#)
         #expect(cache.substitutions.count == count)
-        #expect(try mappingsHeld() < ContentsLoader.maximumMappings + 10_000)
+        #expect(try mappingsHeld() < FileContents.maximumMappings + 10_000)
         for number in stride(from: 0, to: count, by: 997) {
             #expect(try answer(cache, "https://h/\(number).bin") == Data(count: FileContents.mappingThreshold))
         }
