@@ -48,8 +48,9 @@ __asm__(".text\n.globl raw_call\n.hidden raw_call\n.globl raw_call_end\n.hidden 
 #define RESULT(context) (&(context)->uc_mcontext.regs[0])
 #endif
 
-// The position of a call's path: a path relative to the current folder, one relative to a folder's descriptor, or a descriptor.
-enum place { AT_PATH, AT_FOLDER, AT_DESCRIPTOR };
+// The position of a call's path: a path relative to the current folder, one relative to a folder's descriptor, a descriptor, or
+// the link in /proc that says where a descriptor lies.
+enum place { AT_PATH, AT_FOLDER, AT_DESCRIPTOR, AT_LINK };
 
 static const struct {
     const char *kind;
@@ -68,11 +69,12 @@ static const struct {
     {"unlink", SYS_unlinkat, AT_FOLDER, 0},
     {"stat", SYS_fstat, AT_DESCRIPTOR, 0}, {"stat", SYS_newfstatat, AT_FOLDER, 0}, {"stat", SYS_statx, AT_FOLDER, 0},
     {"list", SYS_getdents64, AT_DESCRIPTOR, 0},
-    {"mkdir", SYS_mkdirat, AT_FOLDER, 0}, {"link", SYS_linkat, AT_FOLDER, 0},
+    {"mkdir", SYS_mkdirat, AT_FOLDER, 0}, {"link", SYS_linkat, AT_FOLDER, 0}, {"place", SYS_readlinkat, AT_LINK, 1},
 #ifdef SYS_open
     {"open", SYS_open, AT_PATH, 0}, {"open", SYS_creat, AT_PATH, 0}, {"rename", SYS_rename, AT_PATH, 0},
     {"unlink", SYS_unlink, AT_PATH, 0}, {"unlink", SYS_rmdir, AT_PATH, 0}, {"stat", SYS_stat, AT_PATH, 0},
     {"stat", SYS_lstat, AT_PATH, 0}, {"mkdir", SYS_mkdir, AT_PATH, 0}, {"link", SYS_link, AT_PATH, 0},
+    {"place", SYS_readlink, AT_LINK, 0},
 #endif
 };
 enum { call_count = sizeof calls / sizeof *calls };
@@ -141,14 +143,21 @@ static void handle(int signal, siginfo_t *info, void *pointer) {
     for (int index = 0; is_counting && index < call_count; index++) {
         if (calls[index].number != number) continue;
         int argument = calls[index].argument;
+        long descriptor = calls[index].place == AT_PATH ? AT_FDCWD : ARGUMENT(argument);
         const char *name = "";
         if (calls[index].place != AT_DESCRIPTOR) name = (const char *)ARGUMENT(argument + (calls[index].place == AT_FOLDER));
         if (name == NULL) name = "";
+        if (calls[index].place == AT_LINK) {
+            static const char own[] = "/proc/self/fd/";
+            if (strncmp(name, own, sizeof own - 1) != 0) break;
+            descriptor = atol(name + sizeof own - 1);
+            name = "";
+        }
         if (name[0] == '/') {
             strncpy(path, name, PATH_MAX - 1);
             path[PATH_MAX - 1] = 0;
         } else {
-            if (!find_path(calls[index].place == AT_PATH ? AT_FDCWD : ARGUMENT(argument), path)) break;
+            if (!find_path(descriptor, path)) break;
             if (name[0]) {
                 strcat(path, "/");
                 strncat(path, name, PATH_MAX - 1);

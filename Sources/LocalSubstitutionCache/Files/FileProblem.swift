@@ -8,23 +8,25 @@ package enum FileProblem: Error, Equatable {
     case isFolder
     case isFile
     case isLink
+    case isLinkToFolder
     /// A symbolic link whose target does not exist.
     case dangling
     case replaced
     case notRegular
     case unreadable(String)
     case outside
-    /// Symbolic links form a loop, or too many paths through links lead to the same folders.
-    ///
-    /// The value is the name or path, usually of a link, at which the problem was noticed.
-    case endless(link: String)
+    /// Symbolic links form a loop.
+    case endless
     case tooDeep
     case exceeds(LoadBudget.Limit)
 
     /// Creates the problem for the `errno` of a call that opens or reads a file.
     package init(errno code: Int32) {
-        self =
-            code == ENOENT || code == ENOTDIR ? .missing(suggestion: nil) : .unreadable(String(cString: strerror(code)))
+        switch code {
+        case ENOENT, ENOTDIR: self = .missing(suggestion: nil)
+        case ELOOP: self = .endless
+        default: self = .unreadable(String(cString: strerror(code)))
+        }
     }
 
     /// Returns a sentence that explains the problem with `path` to the designer who wrote it.
@@ -46,6 +48,9 @@ package enum FileProblem: Error, Equatable {
             "\(subject) is a file; remove the \"/\" at its end, and the one at the end of its URL"
         case .isLink:
             "\(subject) is a symbolic link; name the file that it leads to"
+        case .isLinkToFolder:
+            "\(subject) is a symbolic link to a folder, which the entry of a folder does not follow; put the folder itself "
+                + "there, or remove the link and map its folder with another entry"
         case .dangling:
             "\(subject) is a symbolic link to something that does not exist; put the file itself there, or remove the link"
         case .replaced:
@@ -56,8 +61,8 @@ package enum FileProblem: Error, Equatable {
             "\(subject) cannot be read: \(reason)"
         case .outside:
             "\(subject) is outside the manifest's folder, behind a symbolic link; put the file itself into the folder"
-        case .endless(let link):
-            "the symbolic link \(quoted(link)) in \(subject) leads back to a folder that is read already; remove it"
+        case .endless:
+            "\(subject) leads through symbolic links that lead to each other; put the file itself there, or remove the links"
         case .tooDeep:
             "\(subject) is nested more than \(ManifestFolder.maximumDepth) folders deep; move it up"
         case .exceeds(let limit):

@@ -6,33 +6,23 @@ import Foundation
 /// on a case-insensitive file system also works on a case-sensitive one. A name in a different Unicode form (NFC or
 /// NFD) is found, too.
 ///
-/// Each directory is listed once, even if several paths lead to it. If entries name a directory by several paths, the
-/// files below it are collected once for each path. Nothing outside the manifest's folder is opened.
+/// Each directory is listed once, even if several paths lead to it. Nothing outside the manifest's folder is read.
 package final class ManifestFolder {
     /// The maximum number of directories that may be nested below the directory of a walk.
     static let maximumDepth = 100
-    /// The maximum number of times that one walk may come to a directory that it has visited before.
-    ///
-    /// Only symbolic links lead to a directory again. If a link leads to a directory that contains the link itself, a
-    /// walk through the link would never end. Links can also multiply the paths: a chain of n directories, each with
-    /// two links to the next one, has 2ⁿ paths.
-    static let maximumRepeats = 100
 
     /// The open folder; files in it are opened through this object.
     package let opened: OpenedFolder
-    private let root: Directory
+    private let root: Place
     /// The real path of the file that every walk leaves out: the manifest itself.
     private let excluded: FilePath?
-    /// The listings of directories, keyed by real path, because links may give one directory several paths.
-    ///
-    /// The keys are of the type ``FilePath`` and not `String`. Two names that differ only in their Unicode form are
-    /// equal as strings, but may be two files on disk.
-    private var listings: [FilePath: DirectoryListing] = [:]
+    /// The directories, keyed by real path, because links may give one directory several paths.
+    private var directories: [FilePath: Directory] = [:]
     /// The results of walks, keyed by the path on disk; entries that name the same path share a result.
-    private var walks: [FilePath: Result<FolderContents, FileProblem>] = [:]
+    private var walks: [FilePath: FolderContents] = [:]
     private let budget: LoadBudget
-    /// The directories, keyed by the path as the manifest spells it; the path is empty or ends in "/".
-    private var known: [FilePath: Directory] = [:]
+    /// The directories, keyed by the path as the manifest spells it.
+    private var knownFolders: [FilePath: Place] = [:]
     /// The files, keyed by the path as the manifest spells it; many URLs may use the same file.
     private var knownFiles: [FilePath: FoundFile] = [:]
     /// The number of suggestions that may still be made.
@@ -58,108 +48,110 @@ package final class ManifestFolder {
         advice: (any FileNameAdvice)? = nil
     ) throws(FileProblem) {
         opened = try OpenedFolder(folder.path)
-        let listing = try DirectoryListing(of: opened.realPath, in: opened)
-        root = Directory(path: "", listing: listing)
-        listings = [opened.realPath: listing]
+        root = Place(path: "", directory: try Directory(opened.realPath, in: opened))
+        directories = [opened.realPath: root.directory]
         self.excluded = excluded
         self.budget = budget
         self.advice = advice
     }
 
-    // MARK: - One file
+    // MARK: - A path in the manifest
+
+    /// A directory, and the path on disk by which it was reached.
+    private struct Place {
+        /// The path relative to the manifest's folder; it is empty or ends in "/".
+        let path: String
+        let directory: Directory
+    }
+
+    /// A difference between a path in the manifest and the path on disk that was probably meant.
+    private enum Mistake { case letterCase, otherName }
 
     /// Returns the regular file at `path`, a `/`-separated path relative to the manifest's folder.
     package func file(_ path: String) throws(FileProblem) -> FoundFile {
-        do {
-            return try existingFile(path)
-        } catch {
-            throw error == .missing(suggestion: nil) ? .missing(suggestion: suggestedPath(for: path)) : error
-        }
-    }
-
-    private func existingFile(_ path: String) throws(FileProblem) -> FoundFile {
         if let known = knownFiles[FilePath(path)] { return known }
-        let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
-        let name = String(path[start...])
-        let directory = try directory(String(path[..<start]), followedBy: name)
-        let onDisk: String
-        do {
-            onDisk = try self.name(name, in: directory)
-        } catch {
-            throw completed(error, with: "")
+        let file = try find(path) { (mistake: inout Mistake?) throws(FileProblem) -> (item: FoundFile, path: String) in
+            let (folder, name) = try parent(of: path, &mistake)
+            do throws(FileProblem) {
+                let file = try self.file(named: name, in: folder)
+                return (file, file.path)
+            } catch {
+                throw error == .isLinkToFolder ? .isFolder : error
+            }
         }
-        let file = try file(named: onDisk, in: directory)
         knownFiles[FilePath(path)] = file
         return file
     }
 
-    /// Returns the directory at `path`; the path is empty or ends in "/".
-    ///
-    /// The caller will look for `rest` in this directory. So a problem is reported for the whole path, `path` followed
-    /// by `rest`.
-    private func directory(_ path: String, followedBy rest: String = "") throws(FileProblem) -> Directory {
-        if let known = known[FilePath(path)] { return known }
-        var directory = root
-        var start = path.startIndex
-        while let slash = path.utf8[start...].firstIndex(of: UInt8(ascii: "/")) {
-            let segment = String(path[start..<slash])
-            start = path.utf8.index(after: slash)
-            do {
-                directory = try folder(named: name(segment, in: directory), in: directory)
-            } catch {
-                throw completed(error, with: path[slash...] + rest)
+    /// Returns what `find` finds at a path of the manifest, unless it found it by another path on disk.
+    private func find<Item>(
+        _ path: String,
+        _ find: (inout Mistake?) throws(FileProblem) -> (item: Item, path: String)
+    ) throws(FileProblem) -> Item {
+        var mistake: Mistake?
+        let problem: FileProblem
+        do throws(FileProblem) {
+            let found = try find(&mistake)
+            switch mistake {
+            case nil: return found.item
+            case .letterCase: problem = .wrongCase(found.path)
+            case .otherName: problem = .missing(suggestion: found.path)
             }
-        }
-        known[FilePath(path)] = directory
-        return directory
-    }
-
-    /// Converts a problem with the beginning of a path into a problem with the whole path.
-    ///
-    /// A problem may hold the corrected beginning. The rest of the path may need corrections, too, so the corrected
-    /// beginning followed by `rest` is looked up again. `rest` is empty or starts with "/".
-    private func completed(_ problem: FileProblem, with rest: String) -> FileProblem {
-        switch problem {
-        case .missing(let start?):
-            return .missing(suggestion: existing(start + rest))
-        case .wrongCase(let start):
-            return existing(start + rest).map(FileProblem.wrongCase) ?? .missing(suggestion: nil)
-        // The message for `.isFile` says to remove the "/" at the end. This would not help here, because `rest` is more
-        // than a "/".
-        case .isFile where rest != "/":
-            return .missing(suggestion: nil)
-        default:
-            return problem
-        }
-    }
-
-    /// Returns the path on disk that equals `path` or differs from it only in case; nil if there is none.
-    private func existing(_ path: String) -> String? {
-        do {
-            if path.hasSuffix("/") { _ = try directory(path) } else { _ = try existingFile(path) }
-            return path
-        } catch .wrongCase(let actual) {
-            return actual
         } catch {
-            return nil
+            problem = mistake == nil ? error : .missing(suggestion: nil)
+        }
+        guard problem == .missing(suggestion: nil) else { throw problem }
+        throw .missing(
+            suggestion: suggestion { advice in
+                advice.path(meantBy: path, amongFiles: ((try? files(below: "./"))?.files ?? []).map(\.name))
+            }
+        )
+    }
+
+    /// Returns the directory at `path`; the path is empty or ends in "/".
+    private func folder(_ path: String, _ mistake: inout Mistake?) throws(FileProblem) -> Place {
+        if path.isEmpty { return root }
+        if let known = knownFolders[FilePath(path)] { return known }
+        let (parent, name) = try parent(of: String(Substring(path.utf8.dropLast())), &mistake)
+        let folder = try folder(named: name, in: parent)
+        if mistake == nil { knownFolders[FilePath(path)] = folder }
+        return folder
+    }
+
+    /// Returns the directory that holds the last name of `path`, and this name as it is on disk.
+    private func parent(
+        of path: String,
+        _ mistake: inout Mistake?
+    ) throws(FileProblem) -> (folder: Place, name: String) {
+        let (folder, name) = FilePath.split(path)
+        do {
+            let folder = try self.folder(folder, &mistake)
+            return (folder, try self.name(name, in: folder, &mistake))
+        } catch {
+            // The message for `.isFile` says to remove the "/" at the end, but here more follows the "/".
+            throw error == .isFile ? .missing(suggestion: nil) : error
         }
     }
 
     /// Returns the name on disk that equals `written`, or that differs from it only in its Unicode form.
     ///
-    /// A name that equals `written` byte for byte is preferred.
-    private func name(_ written: String, in directory: Directory) throws(FileProblem) -> String {
-        if let name = directory.name(written) { return name }
-        if let name = directory.nameIgnoringCase(written) { throw .wrongCase(directory.path + name) }
-        let meant = suggestion { $0.name(meantBy: written, among: directory.visibleNames) }
-        throw .missing(suggestion: meant.map { directory.path + $0 })
-    }
-
-    // MARK: - Suggestions
-
-    /// Returns the file or folder that was probably meant by a path that does not exist.
-    private func suggestedPath(for path: String) -> String? {
-        suggestion { $0.path(meantBy: path, amongFiles: ((try? files(below: "./"))?.files ?? []).map(\.name)) }
+    /// A name that equals `written` byte for byte is preferred. If there is neither, the name that was probably meant
+    /// is returned, and the mistake is noted, so that the rest of the path can be looked up, too.
+    private func name(
+        _ written: String,
+        in folder: Place,
+        _ mistake: inout Mistake?
+    ) throws(FileProblem) -> String {
+        if let name = folder.directory.name(written) { return name }
+        if let name = folder.directory.nameIgnoringCase(written) {
+            mistake = mistake ?? .letterCase
+            return name
+        }
+        guard mistake == nil,
+            let name = suggestion({ $0.name(meantBy: written, among: folder.directory.visibleNames) })
+        else { throw .missing(suggestion: nil) }
+        mistake = .otherName
+        return name
     }
 
     private func suggestion(_ guess: (any FileNameAdvice) -> String?) -> String? {
@@ -168,42 +160,38 @@ package final class ManifestFolder {
         return guess(advice)
     }
 
-    // MARK: - Directories
+    // MARK: - A name in a directory
 
-    private func folder(named name: String, in directory: Directory) throws(FileProblem) -> Directory {
-        if let known = directory.folders[FilePath(name)] { return known }
-        let realPath = try FilePath(resolving: directory.realPath.text + "/" + name)
-        guard realPath.isInside(root.realPath) else { throw .outside }
-        let listing: DirectoryListing
-        if let known = listings[realPath] {
-            listing = known
-        } else {
-            listing = try DirectoryListing(of: realPath, in: opened)
-            listings[realPath] = listing
-        }
-        let folder = Directory(path: directory.path + name + "/", listing: listing)
-        directory.folders[FilePath(name)] = folder
-        return folder
+    private func folder(named name: String, in parent: Place) throws(FileProblem) -> Place {
+        let realPath = try opened.directory(at: parent.directory.realPath.appending(name))
+        let path = parent.path + name + "/"
+        if let known = directories[realPath] { return Place(path: path, directory: known) }
+        let directory = try Directory(realPath, in: opened)
+        directories[realPath] = directory
+        return Place(path: path, directory: directory)
     }
 
     /// Returns the regular file with this name, or the file to which a symbolic link with this name leads.
-    private func file(named name: String, in directory: Directory) throws(FileProblem) -> FoundFile {
+    private func file(named name: String, in folder: Place) throws(FileProblem) -> FoundFile {
+        let (path, directory) = (folder.path + name, folder.directory.realPath)
         do {
-            return try FoundFile(directory.path + name, .inFolder(directory.realPath), in: opened)
+            return try FoundFile(path, in: directory, of: opened)
         } catch {
             guard error == .isLink else { throw error }
         }
-        let realPath: FilePath
+        let target: FilePath
         do {
-            realPath = try FilePath(resolving: directory.realPath.text + "/" + name)
+            target = try FilePath(resolving: directory.appending(name).text)
         } catch {
             throw error == .missing(suggestion: nil) ? .dangling : error
         }
-        guard realPath.isInside(root.realPath) else { throw .outside }
-        // This link leads to the manifest's folder itself. `FoundFile` would look it up in its parent directory,
-        // outside the manifest's folder.
-        guard realPath != root.realPath else { throw .isFolder }
-        return try FoundFile(directory.path + name, .elsewhere(realPath), in: opened)
+        guard target != opened.realPath else { throw .isLinkToFolder }
+        let (parent, file) = FilePath.split(target.text)
+        do {
+            return try FoundFile(path, in: opened.directory(at: FilePath(parent)), target: file, of: opened)
+        } catch {
+            throw error == .isFolder ? .isLinkToFolder : error
+        }
     }
 
     // MARK: - A whole folder
@@ -213,104 +201,45 @@ package final class ManifestFolder {
     /// The excluded file and all names that start with "." are left out. Cost: the first call for a directory walks
     /// through everything below it. Later calls return the same result.
     package func files(below path: String) throws(FileProblem) -> FolderContents {
-        let directory: Directory
-        do {
-            directory = try self.directory(path == "./" ? "" : path)
-        } catch {
-            throw error == .missing(suggestion: nil) ? .missing(suggestion: suggestedPath(for: path)) : error
+        let folder = try find(path) { (mistake: inout Mistake?) throws(FileProblem) -> (item: Place, path: String) in
+            let folder = try self.folder(path == "./" ? "" : path, &mistake)
+            return (folder, folder.path)
         }
-        let key = FilePath(directory.path)
-        if let known = walks[key] { return try known.get() }
-        var walk = Walk()
-        let result: Result<FolderContents, FileProblem>
-        do throws(FileProblem) {
-            try self.walk(directory, prefix: "", Route(), &walk)
-            result = .success(walk.contents)
-        } catch {
-            result = .failure(error)
-        }
-        walks[key] = result
-        return try result.get()
-    }
-
-    /// The state of a walk through one directory and everything below it.
-    private struct Walk {
+        if let known = walks[FilePath(folder.path)] { return known }
         var contents = FolderContents()
-        var seen: Set<FilePath> = []
-        var repeats = 0
-        /// The path of the first symbolic link that leads back to a directory that contains it; nil if there is none.
-        var cycle: String?
-        /// The path of the first symbolic link to a directory; nil if there is none.
-        var firstLink: String?
-
-        /// The problem to throw when directories repeat too often; nil if no symbolic link leads to a directory.
-        ///
-        /// Without such a link, no directory is visited twice.
-        var endless: FileProblem? { (cycle ?? firstLink).map { .endless(link: $0) } }
+        try walk(folder, depth: 0, &contents)
+        walks[FilePath(folder.path)] = contents
+        return contents
     }
 
-    /// The directories from the beginning of a walk to one directory, without that directory itself.
-    private struct Route {
-        var realPaths: [FilePath] = []
-        /// The path of the last symbolic link on the way; nil if there is none.
-        var lastLink: String?
-    }
-
+    /// Adds all files below a directory; links to directories are not followed, so every walk ends.
     private func walk(
-        _ directory: Directory,
-        prefix: String,
-        _ route: Route,
-        _ walk: inout Walk
+        _ folder: Place,
+        prefix: String = "",
+        depth: Int,
+        _ contents: inout FolderContents
     ) throws(FileProblem) {
-        // If the route is too long although there is no cycle, the folders themselves are nested too deep.
-        guard route.realPaths.count <= Self.maximumDepth else {
-            throw walk.cycle.map { .endless(link: $0) } ?? .tooDeep
-        }
-        if !walk.seen.insert(directory.realPath).inserted {
-            walk.repeats += 1
-            if walk.cycle == nil, route.realPaths.contains(directory.realPath) { walk.cycle = route.lastLink }
-            if walk.repeats > Self.maximumRepeats, let endless = walk.endless { throw endless }
-        }
-        for name in directory.visibleNames {
+        guard depth <= Self.maximumDepth else { throw .tooDeep }
+        for name in folder.directory.visibleNames {
             try budget.spend(1, of: .names)
             // A walk holds each path twice: below its own directory, and below the manifest's folder.
             try budget.spend(2 * (prefix.utf8.count + name.utf8.count), of: .bytes)
             do throws(FileProblem) {
-                guard let file = try fileUnlessFolder(named: name, in: directory) else {
-                    let folder = try folder(named: name, in: directory)
-                    var route = route
-                    route.realPaths.append(directory.realPath)
-                    if folder.realPath != FilePath(directory.realPath.text + "/" + name) {
-                        route.lastLink = directory.path + name
-                        walk.firstLink = walk.firstLink ?? route.lastLink
-                    }
-                    try self.walk(folder, prefix: prefix + name + "/", route, &walk)
-                    continue
+                do throws(FileProblem) {
+                    let file = try self.file(named: name, in: folder)
+                    if file.realPath != excluded { contents.files.append((prefix + name, file)) }
+                } catch .isFolder {
+                    let folder = try self.folder(named: name, in: folder)
+                    try walk(folder, prefix: prefix + name + "/", depth: depth + 1, &contents)
                 }
-                if excluded == nil || file.realPath != excluded { walk.contents.files.append((prefix + name, file)) }
             } catch {
+                if case .exceeds = error { throw error }
                 // In a listing, U+FFFD replaces bytes that are not UTF-8. The name with U+FFFD is then looked up, and
                 // no file on disk has that name.
                 let isMangled = error == .missing(suggestion: nil) && name.unicodeScalars.contains("\u{FFFD}")
-                let error = isMangled ? FileProblem.unreadable("its name is not UTF-8") : error
-                // After these errors, the walk would reach its limit again and again, so stop. `.tooDeep` concerns only
-                // this directory, so the walk continues with the next name.
-                if case .exceeds = error { throw error }
-                if error == walk.endless { throw error }
-                walk.contents.problems.append((directory.path + name, error))
+                let problem = isMangled ? FileProblem.unreadable("its name is not UTF-8") : error
+                contents.problems.append((folder.path + name, problem))
             }
-        }
-    }
-
-    private func fileUnlessFolder(
-        named name: String,
-        in directory: Directory
-    ) throws(FileProblem) -> FoundFile? {
-        do {
-            return try file(named: name, in: directory)
-        } catch {
-            guard error == .isFolder else { throw error }
-            return nil
         }
     }
 }
@@ -327,36 +256,12 @@ package struct FolderContents {
     package var problems: [(path: String, problem: FileProblem)] = []
 }
 
-/// A directory on one path; links may give the same directory several paths, each with its own object.
+/// A directory and the names in it.
 private final class Directory {
-    /// The path as it is on disk, relative to the manifest's folder; it is empty or ends in "/".
-    let path: String
-    private let listing: DirectoryListing
-    /// The directories in this directory that were already looked up, keyed by name.
-    var folders: [FilePath: Directory] = [:]
-
-    init(path: String, listing: DirectoryListing) {
-        (self.path, self.listing) = (path, listing)
-    }
-
-    var realPath: FilePath { listing.realPath }
-
-    /// The names that do not start with ".", in order.
-    var visibleNames: [String] { listing.visibleNames }
-
-    /// Returns the name that equals `written`, or that differs from it only in its Unicode form.
-    ///
-    /// A name that equals `written` byte for byte is preferred.
-    func name(_ written: String) -> String? { listing.name(written) }
-
-    func nameIgnoringCase(_ written: String) -> String? { listing.nameIgnoringCase(written) }
-}
-
-/// The names in one directory.
-private final class DirectoryListing {
     let realPath: FilePath
     private let names: [String]
     private let exact: Set<FilePath>
+    /// The names that do not start with ".", in order.
     private(set) lazy var visibleNames = names.filter { $0.utf8.first != UInt8(ascii: ".") }.sorted()
     /// The names, keyed by themselves.
     ///
@@ -364,19 +269,18 @@ private final class DirectoryListing {
     private lazy var equivalent = Dictionary(names.map { ($0, $0) }, uniquingKeysWith: min)
     private lazy var lowercased = Dictionary(names.map { ($0.lowercased(), $0) }, uniquingKeysWith: min)
 
-    init(of realPath: FilePath, in folder: OpenedFolder) throws(FileProblem) {
+    init(_ realPath: FilePath, in folder: OpenedFolder) throws(FileProblem) {
         names = try folder.names(in: realPath)
         self.realPath = realPath
         exact = Set(names.map { FilePath($0) })
     }
 
+    /// Returns the name that equals `written`, or that differs from it only in its Unicode form.
     func name(_ written: String) -> String? {
         exact.contains(FilePath(written)) ? written : written.isASCII ? nil : equivalent[written]
     }
 
-    func nameIgnoringCase(_ written: String) -> String? {
-        lowercased[written.lowercased()]
-    }
+    func nameIgnoringCase(_ written: String) -> String? { lowercased[written.lowercased()] }
 }
 
 /// A source of suggestions for file names in a manifest that do not exist on disk.

@@ -44,29 +44,6 @@ package struct OpenedFile: ~Copyable {
 
     /// The size in bytes.
     package var size: Int { identity.size }
-
-    /// Returns the size of a file without opening it.
-    ///
-    /// This costs less than opening the file. The check finds a missing file, a link, something other than a file, and
-    /// a file that may not be read. But only opening the file shows for certain that it can be opened.
-    ///
-    /// - Parameters:
-    ///   - name: The file's name.
-    ///   - directory: A descriptor of the file's directory.
-    /// - Returns: The size in bytes.
-    /// - Throws: The ``FileProblem`` that opening the file would throw, if this check finds it.
-    static func size(ofReadable name: String, in directory: Int32) throws(FileProblem) -> Int {
-        var status = stat()
-        guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw FileProblem(errno: errno) }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: break
-        case S_IFLNK: throw .isLink
-        case S_IFDIR: throw .isFolder
-        default: throw .notRegular
-        }
-        guard faccessat(directory, name, R_OK, 0) == 0 else { throw FileProblem(errno: errno) }
-        return Int(status.st_size)
-    }
 }
 
 /// The device, inode, size and modification time, which distinguish one version of a file from all others.

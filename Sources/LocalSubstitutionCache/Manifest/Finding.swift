@@ -34,7 +34,7 @@ extension Finding {
         case .isFolder, .isFile, .notRegular: .wrongFileKind
         case .isLink, .replaced, .unreadable: .unreadableFile
         case .outside: .outsideFolder
-        case .endless, .tooDeep: .endlessFolder
+        case .isLinkToFolder, .endless, .tooDeep: .endlessFolder
         case .exceeds(let limit):
             switch limit.kind {
             case .urls: .tooManyURLs

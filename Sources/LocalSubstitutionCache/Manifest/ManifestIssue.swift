@@ -107,7 +107,7 @@ extension ManifestIssue.Code {
     package static let unreadableFile = Self(rawValue: "unreadable-file")
     /// A path that leads out of the manifest's folder through a symbolic link.
     package static let outsideFolder = Self(rawValue: "outside-folder")
-    /// A folder that contains itself through a symbolic link, or that contains more files than can be intended.
+    /// Symbolic links to folders or to each other, or a folder that holds more files than can be intended.
     package static let endlessFolder = Self(rawValue: "endless-folder")
     /// More URLs than a manifest may map; each file of a folder is counted.
     package static let tooManyURLs = Self(rawValue: "too-many-urls")

@@ -130,7 +130,7 @@ struct RowLimitTests {
 
     // MARK: - Folder walks
 
-    @Test("A folder is walked once, even if it changes meanwhile or the walk fails")
+    @Test("A folder is walked once, even if it changes meanwhile or has problems")
     func walkedOnce() throws {
         try folder.write("", to: "e/x")
         let loop = folder.url.appendingPathComponent("e/loop")
@@ -141,7 +141,7 @@ struct RowLimitTests {
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent("d"))
         #expect(try files.files(below: "d/").files.map(\.name) == names)
         for _ in 0..<2 {
-            #expect(throws: FileProblem.endless(link: "e/loop")) { _ = try files.files(below: "e/") }
+            #expect(try files.files(below: "e/").problems.map(\.problem) == [.isLinkToFolder])
             try? FileManager.default.removeItem(at: loop)
         }
     }

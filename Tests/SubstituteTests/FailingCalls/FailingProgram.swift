@@ -17,15 +17,22 @@ struct FailingCall: CustomStringConvertible {
         ("open", [EMFILE, EACCES, EINTR, ENOSPC]), ("read", [EIO, EINTR]), ("mmap", [ENOMEM, EACCES]),
         ("write", [ENOSPC, EIO, EINTR]), ("fsync", [EIO, ENOSPC, EINTR]), ("rename", [ENOSPC, EIO, EACCES]),
         ("unlink", [EIO, EACCES]), ("stat", [EIO, EACCES]), ("list", [EIO, EACCES]), ("mkdir", [ENOSPC, EACCES]),
-        ("link", [EIO, EACCES]), ("malloc", [ENOMEM]),
+        ("link", [EIO, EACCES]), ("malloc", [ENOMEM]), ("place", [EACCES, ENOENT]),
     ]
 
     /// The reason that a message gives.
-    var reason: String { kind == "malloc" ? "there is not enough memory" : String(cString: strerror(error)) }
+    var reason: String {
+        switch (kind, error) {
+        case ("malloc", _): "there is not enough memory"
+        case ("place", ENOENT): "/proc must be mounted"
+        default: String(cString: strerror(error))
+        }
+    }
 
     static func name(of error: Int32) -> String {
         let names = [
             EMFILE: "EMFILE", EACCES: "EACCES", EINTR: "EINTR", ENOSPC: "ENOSPC", EIO: "EIO", ENOMEM: "ENOMEM",
+            ENOENT: "ENOENT",
         ]
         return names[error] ?? "\(error)"
     }
