@@ -36,9 +36,9 @@ public import FoundationNetworking
 ///   of these fields;
 /// - responses with a `Vary` other than `Accept-Encoding`;
 /// - responses to requests with `Authorization`, cookies or another secret, and responses with a secret in a header
-///   field other than `Set-Cookie`, unless the host is one of `hostsWithCredentials`. A secret is recognised by the name
-///   of its header field or parameter, such as `X-API-Key` or `access_token`, or by its form. Cookies for the URL in
-///   `HTTPCookieStorage.shared` also count. The archive cannot see fields that a session adds by
+///   field other than `Set-Cookie`, unless the host is one of `hostsWithCredentials`. A secret is recognised by the
+///   name of its header field or parameter, such as `X-API-Key` or `access_token`, or by its form. Cookies for the URL
+///   in `HTTPCookieStorage.shared` also count. The archive cannot see fields that a session adds by
 ///   `httpAdditionalHeaders`. On Apple platforms, it cannot see the cookies of other storages. Such a field or cookie
 ///   may identify a user of a host. In this case, leave the host out of `hosts`, or check the request in `including`;
 /// - `Set-Cookie` fields;

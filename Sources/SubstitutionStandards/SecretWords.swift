@@ -72,10 +72,13 @@ package enum SecretWords {
         "cookie", "csrf", "xsrf", "assertion", "ticket", "mnemonic", "codeverifier", "connectionstring", "kennwort",
         "motdepasse", "contrasen", "wachtwoord", "oauth", "authoriz", "authoris", "authent", "authkey", "authcode",
         "accesscode", "verificationcode", "resetcode", "recoverycode", "activationcode", "confirmationcode",
-        "logincode", "authdata", "authinfo", "userauth", "basicauth", "xauth", "httpauth",
+        "logincode", "smscode", "mfacode", "facode", "onetimecode", "backupcode", "devicecode", "usercode", "twofactor",
+        "securityanswer", "recoveryphrase", "seedphrase", "authdata", "authinfo", "userauth", "basicauth", "xauth",
+        "httpauth",
     ])
     private static let certain: Set = [
-        "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "sig", "sign", "sid", "tok",
+        "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "mfa", "sig", "sign", "sid",
+        "tok",
         "tkn", "cred", "creds",
         "hdnea", "hdnts", "hdntl", "saml", "samlresponse", "dpop", "mdp", "clave", "senha", "haslo", "cvv", "cvc",
         "ssn", "iban", "pat", "skey", "accessid", "googleaccessid", "awsaccesskeyid",

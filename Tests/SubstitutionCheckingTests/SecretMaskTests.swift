@@ -97,7 +97,7 @@ struct SecretMaskTests {
             "X-Goog-Signature", "GoogleAccessId", "AWSAccessKeyId", "hdnea", "hdnts", "hdntl", "__token__", "hmac",
             "SAMLResponse", "saml", "csrf", "_csrf", "XSRF-TOKEN", "__RequestVerificationToken", "otp", "totp", "pin",
             "jwt", "wstoken", "mkt_tok", "sas_token", "AccountKey", "SharedAccessKey", "connectionString", "cvv",
-            "iban",
+            "iban", "sms_code", "mfa", "X-MFA", "2fa_code", "device_code", "user_code", "backup-code", "seedPhrase",
         ]
     )
     func names(name: String) {

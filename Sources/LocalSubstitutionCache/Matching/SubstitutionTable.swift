@@ -113,8 +113,8 @@ package final class SubstitutionTable: Sendable {
 
     /// Returns the row that answers for `url`; nil if there is none.
     ///
-    /// Cost: one lookup for a URL that is spelled as in the manifest. Any other URL is normalised first, and then looked
-    /// up in ``MatchOrder``.
+    /// Cost: one lookup for a URL that is spelled as in the manifest. Any other URL is normalised, and then looked up
+    /// in ``MatchOrder``.
     func match(_ url: URL, isPrepared: Bool = false) -> Match? {
         let spelling = url.absoluteString
         guard let index = order.first(matching: spelling) else { return nil }
