@@ -5,6 +5,6 @@ extension LocalSubstitutionCache {
     ///
     /// A second call on the same instance replaces the archive. `uninstall()` undoes the call.
     ///
-    /// - Parameter archive: The archive that keeps copies of the network's responses and replays them.
-    public func install(archive: OfflineArchive) { install(with: archive) }
+    /// - Parameter archive: The archive that keeps copies of the network's responses and replays them; nil for none.
+    public func install(archive: OfflineArchive?) { install(with: archive) }
 }

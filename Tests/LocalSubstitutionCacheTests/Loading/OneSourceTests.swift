@@ -137,7 +137,7 @@ extension InstalledTests {
             let named = "\"\(server.url.absoluteString)/named\": \"a.txt\""
             let entry = way.conditions.map { ", \"\(url.absoluteString)\": { \"file\": \"a.txt\", \"when\": \($0) }" }
             let archive = try makeArchive()
-            try folder.cache("{ \(named)\(entry ?? "") }").install(with: way == .redirectWithArchive ? archive : nil)
+            try folder.cache("{ \(named)\(entry ?? "") }").install(archive: way == .redirectWithArchive ? archive : nil)
             var request = URLRequest(url: url)
             // The body of `broken` stalls after its first bytes. Two seconds are usually enough to receive these bytes.
             request.timeoutInterval = way == .broken ? 2 : 300

@@ -208,7 +208,7 @@ extension InstalledTests {
             defer { site.stop() }
             for (archive, kind) in [(nil, TaskKind.completion), (nil, .delegate), (try makeArchive(), .delegate)] {
                 let cache = try folder.cache("{}")
-                cache.install(with: archive)
+                cache.install(archive: archive)
                 let recording = try cache.record(to: folder.url.appendingPathComponent("app.har"))
                 let configuration = URLSessionConfiguration.ephemeral
                 configuration.useSubstitutions()

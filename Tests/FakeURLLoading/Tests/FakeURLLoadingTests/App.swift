@@ -33,7 +33,7 @@ final class App: @unchecked Sendable {
         cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder)
         let directory = folder.appendingPathComponent("archive")
         self.archive = archive ? try OfflineArchive(directory: directory, capacity: 1_000_000) : nil
-        cache.install(with: self.archive)
+        cache.install(archive: self.archive)
     }
 
     deinit {
