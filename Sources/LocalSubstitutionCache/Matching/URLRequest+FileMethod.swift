@@ -5,6 +5,12 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
+/// An HTTP method (RFC 9110 §9.3) that a file can answer.
+package enum FileMethod {
+    case get
+    case head
+}
+
 extension URLRequest {
     /// The request's method; nil if a file cannot answer this method.
     ///
