@@ -30,7 +30,10 @@ let package = Package(
             name: "LocalSubstitutionDevelopment",
             dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionStandards"]
         ),
-        .target(name: "LocalSubstitutionWebViews", dependencies: ["LocalSubstitutionCache", "SubstitutionRules"]),
+        .target(
+            name: "LocalSubstitutionWebViews",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionRules", "SubstitutionStandards"]
+        ),
         .target(name: "LoopbackServer"),
         .target(
             name: "TestSupport",
@@ -122,7 +125,7 @@ let package = Package(
             name: "SubstituteTests",
             dependencies: [
                 "SubstituteKit", "SubstituteCheckKit", "substitute", "LocalSubstitutionCache", "SubstitutionRules",
-                "FailingCallsApp", "LoopbackServer", "TestSupport",
+                "SubstitutionStandards", "FailingCallsApp", "LoopbackServer", "TestSupport",
             ],
             exclude: ["Fixtures"]
         ),

@@ -12,13 +12,18 @@ let package = Package(
             exclude: ["PrivacyInfo.xcprivacy"]
         ),
         .target(
-            name: "SubstitutionRules",
+            name: "SubstitutionStandards",
             dependencies: ["LocalSubstitutionCache"],
+            path: "Library/SubstitutionStandards"
+        ),
+        .target(
+            name: "SubstitutionRules",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"],
             path: "Library/SubstitutionRules"
         ),
         .target(
             name: "LocalSubstitutionWebViews",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionRules"],
+            dependencies: ["LocalSubstitutionCache", "SubstitutionRules", "SubstitutionStandards"],
             path: "Library/LocalSubstitutionWebViews"
         ),
         .target(name: "LoopbackServer", path: "Library/LoopbackServer"),

@@ -25,7 +25,7 @@ let package = Package(
         ),
         .target(
             name: "LocalSubstitutionWebViews",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionRules", "WebKit"],
+            dependencies: ["LocalSubstitutionCache", "SubstitutionRules", "SubstitutionStandards", "WebKit"],
             path: "Library/LocalSubstitutionWebViews"
         ),
         .target(name: "LoopbackServer", path: "Library/LoopbackServer"),

@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionStandards
 
 /// A fingerprint at the end of a page, a schema or an archive that the tool writes.
 ///

@@ -1,7 +1,6 @@
 import Foundation
+import SubstitutionStandards
 import Testing
-
-@testable import LocalSubstitutionCache
 
 @Suite("FNV-1a")
 struct FNV1aTests {

@@ -1,5 +1,7 @@
 // iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
+import SubstitutionStandards
+
 import Foundation
 import LocalSubstitutionCache
 import LoopbackServer
