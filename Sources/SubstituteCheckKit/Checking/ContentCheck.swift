@@ -64,14 +64,7 @@ package struct ContentCheck {
             let rest =
                 others == 0
                 ? "" : others == 1 ? " (and one more file of this entry)" : " (and \(others) more files of this entry)"
-            return ManifestIssue(
-                severity: .warning,
-                code: .wrongContent,
-                message: problem.sentence + rest,
-                file: name,
-                line: problem.place.line,
-                column: problem.place.column
-            )
+            return ManifestIssue(.warning, .wrongContent, problem.sentence + rest, in: name, at: problem.place)
         }
     }
 }

@@ -111,13 +111,4 @@ extension ContentRules {
                 + "restore it: xcrun pngcrush -revert-iphone-optimizations"
         )
     }
-
-    /// Finds films, sounds, fonts and documents that end too early.
-    static func isWholeFile(_ file: FileSample) -> ContentProblem? {
-        guard CutFile.isCut(file) else { return nil }
-        return ContentProblem(
-            kind: "cut file",
-            sentence: "\(file.subject) ends too early, so a part of it is missing; download or export it again"
-        )
-    }
 }

@@ -22,9 +22,8 @@ package enum ContentRules {
     private static let all: [ContentRule] = [
         isMeant, isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, isItself, hasFormatOfType, isNoData,
         isNoMarkup, isJoined, isJSON, beginsWithDeclaration, isInItsEncoding, isXML, declaresLinks, isBuilt,
-        isForBrowsers,
-        isForEveryComputer, hasSlashes, isDecodedOnce, isIndex, isForAllBrowsers, isWhole, isWholeFont, isWholeFile,
-        isPublic, isSmallPicture, hasTimes, isSelfContained, isForScreens,
+        isForBrowsers, isForEveryComputer, hasSlashes, isDecodedOnce, isIndex, isForAllBrowsers, isWhole, isPublic,
+        isSmallPicture, hasTimes, isSelfContained, isForScreens,
     ]
 
     /// Returns the first mistake in the content of a file; nil if there is none.
@@ -312,10 +311,16 @@ package enum ContentRules {
 
     // MARK: - Size
 
+    /// Finds pictures, films, sounds, fonts and documents that end too early.
     private static func isWhole(_ file: FileSample) -> ContentProblem? {
-        guard CutPicture.isCut(file) else { return nil }
-        let sentence = "\(file.subject) ends too early, so its lower part is missing; download or export it again"
-        return ContentProblem(kind: "cut", sentence: sentence)
+        let effect =
+            CutPicture.isCut(file)
+            ? "its lower part is missing"
+            : isCutFont(file) ? "browsers reject the font" : CutFile.isCut(file) ? "a part of it is missing" : nil
+        return effect.map {
+            let sentence = "\(file.subject) ends too early, so \($0); download or export it again"
+            return ContentProblem(kind: $0, sentence: sentence)
+        }
     }
 
     /// True for a font that is shorter than the length in its header.
@@ -326,13 +331,6 @@ package enum ContentRules {
     static func isCutFont(_ file: FileSample) -> Bool {
         (file.format == .woff || file.format == .woff2) && file.head.count >= 12
             && file.head[8..<12].reduce(0, { $0 << 8 | Int($1) }) > file.size
-    }
-
-    private static func isWholeFont(_ file: FileSample) -> ContentProblem? {
-        guard isCutFont(file) else { return nil }
-        let sentence =
-            "\(file.subject) ends too early, so browsers reject the font; download or export it again"
-        return ContentProblem(kind: "cut font", sentence: sentence)
     }
 
     /// The size above which an image gets a warning, in bytes.

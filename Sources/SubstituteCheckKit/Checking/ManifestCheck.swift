@@ -81,9 +81,11 @@ package struct ManifestCheck {
         let issues = found + (needs?.issues(each: listsAll, adding) ?? [])
         var contents = ContentCheck(manifest, name: name)
         for substitution in substitutions where !substitution.isExpired(on: date) { contents.check(substitution) }
-        let own = url.map { [Self.misnamedFolder(of: $0, name: name), Self.misnamedFile($0, name: name)] } ?? []
+        let own = (url.map(Self.sentences(ofNames:)) ?? []).map {
+            ManifestIssue(.warning, .misnamedFolder, $0, in: name)
+        }
         let isRefused = issues.contains { $0.severity == .error }
-        self.issues = (own.compactMap(\.self) + issues + contents.issues).enumerated().sorted { first, second in
+        self.issues = (own + issues + contents.issues).enumerated().sorted { first, second in
             // If there are errors, the warnings about unused files come last.
             let isLast = [first, second].map { isRefused && $0.element.code == .unusedFile ? 1 : 0 }
             return (isLast[0], first.element.line, first.element.column, first.offset)
@@ -113,7 +115,7 @@ package struct ManifestCheck {
         else { return nil }
         let message =
             "this is \(what), not a manifest, whose keys are URLs; name the manifest, or restore it from a copy"
-        return ManifestIssue(severity: .error, code: .wrongKind, message: message, file: name, line: 1, column: 1)
+        return ManifestIssue(.error, .wrongKind, message, in: name)
     }
 
     /// The members by which other files are recognised.
@@ -128,41 +130,45 @@ package struct ManifestCheck {
         (["imports", "scopes"], "an import map"), (["version", "sources", "mappings"], "a source map"),
     ]
 
-    /// Returns a warning if the folder's name is almost "Substitutions", the name that an app looks for.
-    private static func misnamedFolder(of manifest: URL, name: String) -> ManifestIssue? {
+    /// Returns sentences about names that are almost those for which an app looks.
+    private static func sentences(ofNames manifest: URL) -> [String] {
         let folder = manifest.absoluteURL.standardizedFileURL.deletingLastPathComponent().lastPathComponent
-        guard folder != "Substitutions", suggestion(for: folder, among: ["Substitutions"]) != nil else { return nil }
-        return ManifestIssue(
-            severity: .warning,
-            code: .misnamedFolder,
-            message:
+        var sentences: [String] = []
+        if folder != "Substitutions", suggestion(for: folder, among: ["Substitutions"]) != nil {
+            sentences.append(
                 "the folder is called \(quoted(folder)), but an app looks for \"Substitutions\"; rename the folder, "
-                + "unless the app's code names it",
-            file: name,
-            line: 1,
-            column: 1
-        )
-    }
-}
-
-extension ManifestCheck {
-    /// Returns a warning if the manifest's name is almost "manifest.json", the name that an app looks for.
-    private static func misnamedFile(_ manifest: URL, name: String) -> ManifestIssue? {
-        guard ManifestLocation.isNearlyManifest(manifest.lastPathComponent) else { return nil }
-        return ManifestIssue(
-            severity: .warning,
-            code: .misnamedFolder,
-            message:
+                    + "unless the app's code names it"
+            )
+        }
+        if ManifestLocation.isNearlyManifest(manifest.lastPathComponent) {
+            sentences.append(
                 "the manifest is called \(quoted(manifest.lastPathComponent)), but an app looks for \"manifest.json\"; rename "
-                + "it, unless the app's code names it",
-            file: name,
-            line: 1,
-            column: 1
-        )
+                    + "it, unless the app's code names it"
+            )
+        }
+        return sentences
     }
 }
 
 extension ManifestIssue {
+    /// Creates an issue at a place in a manifest; an issue about the whole file is at the beginning.
+    package init(
+        _ severity: Severity,
+        _ code: Code,
+        _ message: String,
+        in manifest: String,
+        at place: ManifestCheck.Position = ManifestCheck.Position(line: 1, column: 1)
+    ) {
+        self.init(
+            severity: severity,
+            code: code,
+            message: message,
+            file: manifest,
+            line: place.line,
+            column: place.column
+        )
+    }
+
     /// True if the issue is about the whole file; the issue's position, line 1 and column 1, is a placeholder.
     package var isAboutTheWhole: Bool {
         [.unusedFile, .unreadableManifest, .overBudget, .misnamedFolder].contains(code)

@@ -141,15 +141,12 @@ struct NeedsCheck {
     private func issue(for findings: [Finding], _ command: ([String]) -> String?) -> ManifestIssue {
         let first = findings[0]
         let isBroken = if case .integrity = first.problem { true } else { false }
-        return ManifestIssue(
-            severity: isBroken ? .error : .warning,
-            code: isBroken ? .brokenIntegrity : .missingReference,
-            message: "line \(first.line) of \(quoted(first.file)) loads \(quoted(first.url.description))"
-                + sentence(findings, command),
-            file: name,
-            line: first.place.line,
-            column: first.place.column
-        )
+        let message =
+            "line \(first.line) of \(quoted(first.file)) loads \(quoted(first.url.description))"
+            + sentence(findings, command)
+        return isBroken
+            ? ManifestIssue(.error, .brokenIntegrity, message, in: name, at: first.place)
+            : ManifestIssue(.warning, .missingReference, message, in: name, at: first.place)
     }
 
     /// Returns the rest of the sentence about the first URL.

@@ -161,15 +161,9 @@ private enum BudgetCheck {
         let largest = check.shipped.filter { seen.insert($0.realPath).inserted }.sorted { $0.size > $1.size }
             .prefix(3)
         let list = largest.map { "\(quoted($0.file)) (\(ByteCount($0.size)))" }.joined(separator: ", ")
-        return ManifestIssue(
-            severity: .error,
-            code: .overBudget,
-            message:
-                "the files have \(ByteCount(size)) in total, more than the budget of \(budget); make files smaller, or raise the "
-                + "budget (the largest are \(list))",
-            file: check.name,
-            line: 1,
-            column: 1
-        )
+        let message =
+            "the files have \(ByteCount(size)) in total, more than the budget of \(budget); make files smaller, or raise the "
+            + "budget (the largest are \(list))"
+        return ManifestIssue(.error, .overBudget, message, in: check.name)
     }
 }

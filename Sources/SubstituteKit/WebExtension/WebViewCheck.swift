@@ -100,15 +100,7 @@ struct WebViewCheck {
     }
 
     private mutating func report(_ code: ManifestIssue.Code, _ message: String, _ line: Int, _ column: Int) {
-        issues.append(
-            ManifestIssue(
-                severity: .warning,
-                code: code,
-                message: message,
-                file: check.name,
-                line: line,
-                column: column
-            )
-        )
+        let place = ManifestCheck.Position(line: line, column: column)
+        issues.append(ManifestIssue(.warning, code, message, in: check.name, at: place))
     }
 }
