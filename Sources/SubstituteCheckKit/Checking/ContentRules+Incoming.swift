@@ -39,8 +39,7 @@ extension ContentRules {
         if let message = ErrorMessage(file) { return "it is \(message.what) (\(quoted(message.text)))" }
         if !file.type.isUnknown, file.isStrayPage { return "it is a web page, not \(essence)" }
         if essence == "text/css", file.isJSONObject { return "it is JSON, not \(essence)" }
-        let isCut = CutPicture.isCut(file) || isCutFont(file) || CutFile.isCut(file)
-        if isCut { return "it ends too early, so a part of it is missing" }
+        if CutFile.isCut(file) { return "it ends too early, so a part of it is missing" }
         guard let expected = file.expected else { return refusal(ofText: file, named: isNamed, isPage: isPage) }
         if file.head.isEmpty { return "it is empty" }
         if let format = file.format, format != .gzip || expected.contains(.gzip) { return nil }

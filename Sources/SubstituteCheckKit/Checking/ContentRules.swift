@@ -313,24 +313,10 @@ package enum ContentRules {
 
     /// Finds pictures, films, sounds, fonts and documents that end too early.
     private static func isWhole(_ file: FileSample) -> ContentProblem? {
-        let effect =
-            CutPicture.isCut(file)
-            ? "its lower part is missing"
-            : isCutFont(file) ? "browsers reject the font" : CutFile.isCut(file) ? "a part of it is missing" : nil
-        return effect.map {
-            let sentence = "\(file.subject) ends too early, so \($0); download or export it again"
-            return ContentProblem(kind: $0, sentence: sentence)
-        }
-    }
-
-    /// True for a font that is shorter than the length in its header.
-    ///
-    /// The length follows the fields `signature` and `flavor`.
-    ///
-    /// See WOFF 1.0 §3 and WOFF 2.0 §4.1.
-    static func isCutFont(_ file: FileSample) -> Bool {
-        (file.format == .woff || file.format == .woff2) && file.head.count >= 12
-            && file.head[8..<12].reduce(0, { $0 << 8 | Int($1) }) > file.size
+        guard CutFile.isCut(file) else { return nil }
+        let part = [.png, .jpeg, .webp].contains(file.format) ? "its lower part" : "a part of it"
+        let sentence = "\(file.subject) ends too early, so \(part) is missing; download or export it again"
+        return ContentProblem(kind: part, sentence: sentence)
     }
 
     /// The size above which an image gets a warning, in bytes.

@@ -1,15 +1,23 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Films, sounds, fonts and documents that end too early, for example because a download was interrupted.
+/// Pictures, films, sounds, fonts and documents that end too early, as after an interrupted download.
 ///
 /// The formats' own lengths show that a part is missing. A format without lengths is not judged.
 enum CutFile {
     /// True for a file whose end is missing.
     static func isCut(_ file: FileSample) -> Bool {
         // A text may begin like another format.
-        guard let format = file.format, file.expected?.contains(format) == true else { return false }
+        guard let format = file.format, file.expected != nil else { return false }
         return switch format {
+        // Portable Network Graphics §5.6: IDAT is followed by IEND, which is last.
+        case .png: isEndMissing(file, Array("IEND".utf8), behind: Array("IDAT".utf8))
+        // ITU T.81 §B.1.1.3: the image data is followed by the marker EOI, which never occurs in the data.
+        case .jpeg: isEndMissing(file, [0xFF, 0xD9], behind: [0xFF, 0xDA])
+        // RFC 9649 §2.4: bytes 4 to 7 hold the size of all data after the first eight bytes.
+        case .webp: file.head.count > 7 && little(file.head, 4, 4) + 8 > file.size
+        // WOFF 1.0 §4 and WOFF 2.0 §4.1: the length of the whole file follows the signature and the flavor.
+        case .woff, .woff2: file.head.count >= 12 && big(file.head, 8, 4) > file.size
         case .mp4, .avif, .heif: areBoxesCut(file)
         case .matroska: isSegmentCut(file)
         case .wav: isRIFFCut(file)
@@ -49,6 +57,14 @@ enum CutFile {
     private static func hasEnd(_ file: FileSample, _ mark: String, within length: Int) -> Bool {
         guard let data = file.bytes(in: max(0, file.size - length)..<file.size) else { return true }
         return data.range(of: Data(mark.utf8)) != nil
+    }
+
+    /// True if no end mark follows the start of the data; a large file is not judged.
+    private static func isEndMissing(_ file: FileSample, _ end: [UInt8], behind start: [UInt8]) -> Bool {
+        guard file.size <= FileSample.textSize, let bytes = file.bytes(upTo: file.size),
+            let found = bytes.range(of: Data(start))
+        else { return false }
+        return bytes.range(of: Data(end), in: found.upperBound..<bytes.endIndex) == nil
     }
 
     // MARK: - Films and sounds
