@@ -77,7 +77,7 @@ package struct ManifestCheck {
             found = [other]
         }
         let isUsed = found.allSatisfy { $0.severity == .warning }
-        let needs = isUsed ? NeedsCheck(manifest, name: name, substitutions, on: date) : nil
+        let needs = isUsed ? NeedsCheck(manifest, name: name, substitutions, in: folder, on: date) : nil
         let issues = found + (needs?.issues(each: listsAll, adding) ?? [])
         var contents = ContentCheck(manifest, name: name)
         for substitution in substitutions where !substitution.isExpired(on: date) { contents.check(substitution) }

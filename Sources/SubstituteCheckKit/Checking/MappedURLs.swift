@@ -1,3 +1,4 @@
+import Foundation
 import LocalSubstitutionCache
 import SubstitutionRules
 
@@ -5,6 +6,9 @@ import SubstitutionRules
 struct MappedURLs {
     private let substitutions: [Substitution]
     private let order: MatchOrder
+    private let folder: URL
+    /// The paths of the files below `folder` that an entry uses.
+    private let used: Set<String>
     /// The folders of the URLs.
     private var folders: Set<String> = []
     /// The folders of the pages' URLs.
@@ -20,12 +24,14 @@ struct MappedURLs {
         let kind: String
         /// The cause as a clause.
         let cause: String
-        /// A remedy other than a new entry; nil if there is none.
+        /// A remedy other than loading the URL; nil if there is none.
         var remedy: String?
+        /// True if the file of the URL lies in the manifest's folder, so that nothing needs to be loaded.
+        var isHere = false
     }
 
-    init(_ substitutions: [Substitution]) {
-        self.substitutions = substitutions
+    init(_ substitutions: [Substitution], in folder: URL) {
+        (self.substitutions, self.folder, used) = (substitutions, folder, Set(substitutions.map(\.file)))
         order = MatchOrder(substitutions)
         for candidate in order.candidates {
             let (url, substitution) = (candidate.target.identity, substitutions[candidate.substitution])
@@ -44,10 +50,21 @@ struct MappedURLs {
         order.first(matching: url).map { substitutions[order.candidates[$0].substitution] }
     }
 
-    /// Returns true if a bundler finds a module's mapped file, and a browser does not; then no page loads the script.
-    func isForBundler(_ module: URLIdentity) -> Bool {
-        [".js", ".mjs", ".jsx", ".ts", ".tsx", "/index.js"].contains { ending in
+    /// Returns the ending with which a bundler finds a module's mapped file, and a browser does not; nil for none.
+    func bundlerEnding(of module: URLIdentity) -> String? {
+        [".js", ".mjs", ".jsx", ".ts", ".tsx", "/index.js"].first { ending in
             (try? URLIdentity(module.base + ending)).flatMap(answer) != nil
+        }
+    }
+
+    /// Returns the path of the file in the manifest's folder that is meant for a URL; nil if there is none.
+    ///
+    /// It is the file at the URL's path, or an unused file at the end of this path.
+    private func file(for url: URLIdentity) -> String? {
+        let names = url.path.split(separator: "/")
+        return names.indices.lazy.map { names[$0...].joined(separator: "/") }.first { path in
+            (path == url.path.dropFirst() || !used.contains(path)) && path != "manifest.json"
+                && FileSystem.kind(of: folder.appendingPathComponent(path).path) == .typeRegular
         }
     }
 
@@ -58,6 +75,7 @@ struct MappedURLs {
     /// - A folder entry covers it.
     /// - An entry names another URL in the same folder.
     /// - It lies below the folder of `referrer` or of a mapped page.
+    /// - An unused file of the manifest's folder lies at the end of its path.
     func gap(at url: URLIdentity, from referrer: URLIdentity) -> Gap? {
         let similar = namesakes[url.base.lowercased(), default: []]
         if let candidate = similar.first(where: { $0.target.identity.base == url.base }) {
@@ -78,10 +96,14 @@ struct MappedURLs {
             let cause = "but the folder \(quoted(entry.namedFile)) has no such file"
             return Gap(kind: "folder \(entry.line) \(kind)", cause: cause, remedy: near)
         }
-        let isMeant =
+        var isMeant =
             folders.contains(url.folder) || url.base.hasPrefix(referrer.folder)
             || ancestors.contains(where: pageFolders.contains)
-        return isMeant ? Gap(kind: kind, cause: "which no entry names", remedy: near) : nil
+        var gap = Gap(kind: kind, cause: "which no entry names", remedy: near)
+        if near == nil, let file = file(for: url), isMeant || !used.contains(file) {
+            (gap.remedy, gap.isHere, isMeant) = ("write \(quoted(url.description)): \(quoted(file))", true, true)
+        }
+        return isMeant ? gap : nil
     }
 
     /// Returns the folders that contain a URL, the innermost first.

@@ -35,9 +35,10 @@ struct NeedsCheck {
         case script(String)
     }
 
-    init(_ manifest: SubstitutionManifest, name: String, _ substitutions: [Substitution], on date: Date) {
+    init(_ manifest: SubstitutionManifest, name: String, _ substitutions: [Substitution], in folder: URL, on date: Date)
+    {
         (self.manifest, self.name, self.date) = (manifest, name, date)
-        mapped = MappedURLs(substitutions)
+        mapped = MappedURLs(substitutions, in: folder)
         for substitution in substitutions where !substitution.isExpired(on: date) { check(substitution) }
     }
 
@@ -81,7 +82,7 @@ struct NeedsCheck {
             let isSource = [".ts", ".tsx", ".jsx", ".vue", ".svelte", ".coffee"].contains(where: url.path.hasSuffix)
             guard !isSource || reference.isModule == nil, let gap = mapped.gap(at: url, from: page),
                 seen.insert(url.description).inserted,
-                !reference.isSpecifier || !mapped.isForBundler(url)
+                !reference.isSpecifier || mapped.bundlerEnding(of: url) == nil
             else { return nil }
             return .missing(gap)
         }
@@ -104,10 +105,22 @@ struct NeedsCheck {
                 " as a classic script, but it is a module, which does not run so; write <script type=\"module\">"
             )
         }
-        guard isModule, !page.hasImportMap, !mapped.isForBundler(url), let name = script.bareName else { return nil }
-        return .script(
-            ", which imports \(quoted(name)) by its name only, and browsers do not find it; name the built script"
-        )
+        guard isModule, !page.hasImportMap, mapped.bundlerEnding(of: url) == nil else { return nil }
+        if let name = script.bareName {
+            return .script(
+                ", which imports \(quoted(name)) by its name only, and browsers do not find it; name the built script"
+            )
+        }
+        for reference in script.references where reference.isSpecifier {
+            guard let target = script.url(of: reference, at: url), mapped.answer(to: target) == nil,
+                let ending = mapped.bundlerEnding(of: target)
+            else { continue }
+            return .script(
+                ", which imports \(quoted(reference.text)) without \(quoted(ending)), and browsers do not find it; write the "
+                    + "whole name, or name the built script"
+            )
+        }
+        return nil
     }
 
     // MARK: - Messages
@@ -125,7 +138,7 @@ struct NeedsCheck {
         for finding in findings {
             let key =
                 switch finding.problem {
-                case .missing(let gap) where !each: "\(finding.place) \(gap.kind)"
+                case .missing(let gap) where !each: "\(finding.place) \(gap.kind) \(gap.isHere)"
                 default: "\(groups.count)"
                 }
             if let index = indices[key] {
@@ -162,9 +175,9 @@ struct NeedsCheck {
             let others = findings.count - 1
             let rest = others == 0 ? "" : " (and \(others) more \(others == 1 ? "URL" : "URLs") of this entry's files)"
             let urls = findings.prefix(Self.longestCommand).map(\.url.description)
-            let remainder = findings.count > urls.count ? "; check --all lists each" : ""
+            let remainder = findings.count > urls.count || gap.isHere && others > 0 ? "; check --all lists each" : ""
             let added = others == 0 ? "it" : urls.count == findings.count ? "them" : "the first \(urls.count)"
-            let adding = command(urls).map { "add \(added) with: \($0)" }
+            let adding = gap.isHere ? nil : command(urls).map { "add \(added) with: \($0)" }
             let joint = gap.remedy?.hasSuffix("?") == true ? " If not, " : ", or "
             let remedy = [gap.remedy, adding].compactMap(\.self).joined(separator: joint)
             return ", \(gap.cause)\(rest)\(remainder)" + (remedy.isEmpty ? "" : "; \(remedy)")
