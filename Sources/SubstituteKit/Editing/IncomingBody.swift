@@ -98,6 +98,9 @@ struct IncomingBody {
     ///   - file: The path of the file.
     /// - Returns: The predicates of sentences about the file.
     func remark(as type: String?, in file: String) -> [String] {
+        if type?.hasPrefix("text/plain") == true, MediaType(fileName: file)?.essence == "text/css" {
+            return ["is sent as text/plain, which browsers take for no stylesheet; remove \"type\" from its entry"]
+        }
         let type = type == nil ? MediaType(fileName: file) : nil
         return [type.flatMap { ContentRules.remark(on: bytes, named: file, as: $0) }].compactMap(\.self)
     }

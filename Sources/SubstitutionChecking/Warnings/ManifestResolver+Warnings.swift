@@ -118,14 +118,15 @@ extension ManifestResolver {
 
     /// Warns if a URL has the extension of a stylesheet or a script, but the file is of another kind.
     ///
-    /// The other kinds are HTML, images, video, fonts, scripts instead of stylesheets, and stylesheets instead of
-    /// scripts.
+    /// The other kinds are HTML, images, video, fonts, scripts and plain text instead of stylesheets, and stylesheets
+    /// instead of scripts.
     private mutating func warnOfCode(_ substitution: Substitution) {
         let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
         let (expected, sent) = (MediaType(fileName: path)?.essence ?? "", substitution.mediaType)
         let isOther =
             sent.isHTML || ["image", "video", "font"].contains(sent.kind)
             || ["text/css", "text/javascript"].contains(sent.canonical.essence)
+            || expected == "text/css" && sent.essence == "text/plain"
         guard substitution.folderLength == nil, isOther, sent.canonical.essence != expected,
             let noun = ["text/css": "a stylesheet", "text/javascript": "a script"][expected]
         else { return }

@@ -161,6 +161,16 @@ struct AddTests {
         #expect(try await site.run("check").status == 0)
     }
 
+    @Test("A stylesheet that its server sends as plain text is added as it is, and add and check say so")
+    func plainStylesheet() async throws {
+        site.set("/plain.css", "a { }", type: "text/plain")
+        let result = try await site.run("add", "\(site.url)/plain.css")
+        #expect(result.status == 0, "\(result)")
+        #expect(result.output.contains("is sent as text/plain, which browsers take for no stylesheet"), "\(result)")
+        let checked = try await site.run("check")
+        #expect(checked.output.contains("is sent as text/plain; remove \"type\"\n"), "\(checked)")
+    }
+
     @Test("URLs that are redirected to the same page share its entry, and an entry of the user's own stays")
     func redirectsToOne() async throws {
         for path in ["/a", "/b"] {
