@@ -71,9 +71,14 @@ package struct ManifestLocation: Sendable {
     }
 
     /// Refuses a file that can only be one of those that ship.
+    ///
+    /// `img/logo.png` and `logo.png` name no server, so they are files, even if no such file is in the current folder.
     private func checkKind(of operand: String) throws(UsageError) {
-        guard isFile(operand), let type = MediaType(fileName: operand),
-            type.isHTML || type.essence == "text/css" || ["image", "font", "audio", "video"].contains(type.kind)
+        let server = operand.prefix { $0 != "/" }
+        let isPath = server.count == operand.count || server != "localhost" && !server.contains { ".:".contains($0) }
+        guard isFile(operand) || isPath && !operand.hasPrefix("//"), let type = MediaType(fileName: operand),
+            type.isHTML || type.isJavaScript || type.essence == "text/css"
+                || ["image", "font", "audio", "video"].contains(type.kind)
         else { return }
         throw UsageError(
             "\(quoted(operand)) is a file, and this command takes a manifest or URLs; name the URL for which the file answers. To ship "
@@ -85,8 +90,8 @@ package struct ManifestLocation: Sendable {
     ///
     /// - Throws: ``UsageError`` if the first operand is neither.
     package func split(_ operands: [String]) throws(UsageError) -> (manifest: String?, urls: [String]) {
+        for operand in operands { try checkKind(of: operand) }
         guard let first = operands.first, !isURL(first) else { return (nil, operands) }
-        try checkKind(of: first)
         return (first, Array(operands.dropFirst()))
     }
 

@@ -119,7 +119,7 @@ enum AddCommand {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         let isBelow = parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") } && !text.contains("\\")
         guard isBelow, text != "manifest.json" else {
-            throw UsageError("\(quoted(text)) is not a path below the manifest's folder; write it as img/logo.png")
+            throw UsageError("\(quoted(text)) cannot be a file in the manifest's folder; write it as img/logo.png")
         }
         return text
     }

@@ -377,8 +377,8 @@ struct AddTests {
         for (arguments, message) in [
             (["add"], "name a URL to load"),
             (["add", "--as", "a.css", "https://h/a", "https://h/b"], "--as is for one URL"),
-            (["add", "--as", "../a.css", "https://h/a"], "is not a path below the manifest's folder"),
-            (["add", "--as", "manifest.json", "https://h/a"], "is not a path below the manifest's folder"),
+            (["add", "--as", "../a.css", "https://h/a"], "cannot be a file in the manifest's folder"),
+            (["add", "--as", "manifest.json", "https://h/a"], "cannot be a file in the manifest's folder"),
             (["add", "ftp://h/a"], "begins with \"ftp:\""), (["add", "--host", "a b", "https://h/a"], "is not a host"),
             (["add", "--max-size", "much", "https://h/a"], "is not a size"),
         ] {
