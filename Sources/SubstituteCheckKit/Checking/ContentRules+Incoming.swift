@@ -36,7 +36,7 @@ extension ContentRules {
     private static func refusal(of file: FileSample, named isNamed: Bool, isPage: Bool) -> String? {
         let essence = file.type.essence
         if file.format == .lfsPointer { return "it is a Git LFS pointer" }
-        if let message = ErrorMessage(file) { return "it is \(message.what) (\(quoted(message.text)))" }
+        if let error = ErrorMessage(file) { return "it is \(error.what) (\(quoted(error.text))); \(error.remedy)" }
         if !file.type.isUnknown, file.isStrayPage { return "it is a web page, not \(essence)" }
         if essence == "text/css", file.isJSONObject { return "it is JSON, not \(essence)" }
         if CutFile.isCut(file) { return "it ends too early, so a part of it is missing" }

@@ -182,7 +182,7 @@ private struct AddRun {
             var key = download.key
             switch load {
             case .success(var resource):
-                if let reason = refusal(of: resource) {
+                if let reason = (try? IncomingBody(resource))?.refusal(redirectedTo: resource.source.absoluteString) {
                     _ = report(key, .refused(reason))
                     isComplete = false
                     continue
@@ -205,17 +205,6 @@ private struct AddRun {
             if !report(key, outcome) { isComplete = false }
         }
         return isComplete
-    }
-
-    /// Returns the reason why the target of a redirect is not the file that was asked for; nil if it may be.
-    private func refusal(of resource: Resource) -> String? {
-        let path = FileNames.path(for: resource.key, nil)
-        guard resource.source.absoluteString != resource.key.targetURL, MediaType(fileName: path)?.isHTML == false,
-            let body = try? IncomingBody(resource),
-            let reason = ContentRules.refusal(of: body.bytes, named: path, sent: resource.type)
-        else { return nil }
-        return
-            "it is redirected to \(visible(shortened(SecretMask.masked(resource.source.absoluteString, onlyIfCertain: true)))), and \(reason)"
     }
 
     /// Gives a redirected resource the key of its last URL if relative references in it resolve against that URL.

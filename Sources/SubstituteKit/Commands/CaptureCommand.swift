@@ -72,6 +72,7 @@ enum CaptureCommand {
                 try await browser.load(url, manner)
                 // In a window, the user decides when the page is complete.
                 if settings.hasWindow { return true }
+                try await check(browser, shows: url)
                 try await browser.loadCandidates()
                 let status = await browser.status ?? 200
                 if status >= 400 { await browser.report("\(shortened(url)) answers \(status)", .page) }
@@ -98,6 +99,16 @@ enum CaptureCommand {
             "substitute capture: \(counted(failed, "page")) \(failed == 1 ? "was" : "were") not loaded completely; what was loaded is kept"
         )
         return 1
+    }
+
+    /// Checks that a redirect has not led to a sign-in page, for example, instead of the page.
+    private static func check(_ browser: Browser, shows url: String) async throws {
+        let script = "[location.href, document.documentElement?.outerHTML.slice(0, 99999) ?? '']"
+        guard let page = try? await browser.value(of: script, [String].self), let key = try? URLPattern(requested: url),
+            let reason = IncomingBody(key: key, bytes: Data(page[1].utf8), sent: MediaType(fileName: "page.html"))
+                .refusal(redirectedTo: page[0])
+        else { return }
+        throw ToolError("\(shortened(url)) could not be loaded: \(reason)")
     }
 
     /// Loads the pages once for each screen, and starts a separate browser for each screen.

@@ -89,6 +89,16 @@ struct IncomingBody {
         return Accepted(type: type, charset: charset, remarks: remarks)
     }
 
+    /// Returns the reason why the target of a redirect is not the page or file that was asked for; nil if it may be.
+    func refusal(redirectedTo target: String) -> String? {
+        guard let last = try? URLPattern(requested: target),
+            last.identityKey != (try? URLPattern(requested: key.targetURL))?.identityKey,
+            let reason = ContentRules.refusal(of: bytes, named: FileNames.path(for: key, nil), sent: sent)
+        else { return nil }
+        return
+            "it is redirected to \(visible(shortened(SecretMask.masked(target, onlyIfCertain: true)))), and \(reason)"
+    }
+
     /// Returns what `check` will say about the content, as no or one predicate.
     ///
     /// Servers send any text as JSON or XML, so only the extension of the file decides.

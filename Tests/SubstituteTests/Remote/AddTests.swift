@@ -161,6 +161,33 @@ struct AddTests {
         #expect(try await site.run("check").status == 0)
     }
 
+    @Test(
+        "What a redirect leads to is judged by the URL that was asked for",
+        arguments: [
+            (
+                "/members.html", "/login?next=/members.html", "Sign in",
+                "a sign-in page (\"Sign in\"); sign in in a browser"
+            ),
+            ("/members", "/login", "Sign in", "a sign-in page (\"Sign in\"); sign in in a browser"),
+            ("/area/", "/error", "404 Not Found", "an error page of a server or a proxy (\"404 Not Found\")"),
+            ("/sign-in", "/login", "Sign in", nil), ("/old", "/new", "Autumn", nil),
+        ]
+    )
+    func redirect(from path: String, to target: String, title: String, words: String?) async throws {
+        site.set(path, LoopbackServer.Response(status: 302, headers: ["Location": target]))
+        let page = "<!doctype html><title>\(title)</title><input type=password>"
+        site.set(String(target.prefix { $0 != "?" }), page, type: "text/html")
+        let before = site.listing
+        let result = try await site.run("add", site.url + path)
+        guard let words else {
+            #expect(result.status == 0 && result.output.hasPrefix("redirect "), "\(result)")
+            return
+        }
+        #expect(result.status == 1, "\(result)")
+        #expect(result.errors.contains("it is redirected to \(site.url)\(target), and it is \(words)"), "\(result)")
+        #expect(site.listing == before)
+    }
+
     @Test("A stylesheet that its server sends as plain text is added as it is, and add and check say so")
     func plainStylesheet() async throws {
         site.set("/plain.css", "a { }", type: "text/plain")
