@@ -128,9 +128,7 @@ package final class Console {
         do {
             try Data(text.utf8).write(to: folder.url(path))
         } catch {
-            throw ToolError(
-                "\(quoted(path)) cannot be written; its folder must exist, and it must not be a folder itself"
-            )
+            throw ToolError.unwritable(path)
         }
     }
 }

@@ -38,6 +38,15 @@ package enum FileSystem {
     /// Returns the bytes of a file.
     package static func contents(of file: URL) throws -> Data { try again { try Data(contentsOf: file) } }
 
+    /// Returns the bytes of a file that is to be replaced.
+    package static func contents(replacing path: String, at file: URL) throws(ToolError) -> Data {
+        do {
+            return try contents(of: file)
+        } catch {
+            throw ToolError("\(quoted(path)) cannot be read, and is left as it was: \(reason(error))")
+        }
+    }
+
     /// Creates a file; removes it again if it cannot be written whole.
     ///
     /// Fails if a file, a folder or a symbolic link already has this name.

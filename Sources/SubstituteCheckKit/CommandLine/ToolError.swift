@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// An error about a wrong use of the tool; its message is a sentence.
 ///
 /// The tool exits with status 2.
@@ -17,5 +19,10 @@ package struct ToolError: Error {
 
     package init(_ message: String) {
         self.message = message
+    }
+
+    /// The error for a file that cannot be written where it shall be.
+    package static func unwritable(_ path: String) -> ToolError {
+        ToolError("\(quoted(path)) cannot be written; its folder must exist, and it must not be a folder itself")
     }
 }

@@ -152,9 +152,7 @@ enum CaptureCommand {
         let kind = console.folder.targetKind(of: path)
         let target = kind == nil ? url.deletingLastPathComponent() : url
         guard kind == nil || kind == .typeRegular, access(target.path, W_OK) == 0 else {
-            throw ToolError(
-                "\(quoted(path)) cannot be written; its folder must exist, and it must not be a folder itself"
-            )
+            throw ToolError.unwritable(path)
         }
         guard kind != nil, let file = try? FileHandle(forReadingFrom: url) else { return }
         let head = (try? file.read(upToCount: 4096)) ?? Data()

@@ -113,9 +113,7 @@ enum PreviewCommand {
         console.print("\(visible(manifest.name)): \(server.summary)\nOpen \(address) in a browser. End with Control-C.")
         console.flush()
         if arguments.has(opens) { try open(address, console) }
-        if arguments.has(outdated) {
-            server.mark(try await marks(of: server.current, manifest, console))
-        }
+        if arguments.has(outdated) { server.mark(try await marks(of: server.current, manifest, console)) }
         while true { try await server.followRecording() }
     }
 

@@ -44,12 +44,7 @@ enum WebExtensionCommand {
             throw UsageError("name the folder to write, as in: substitute webextension -o SiteWithAppFiles")
         }
         let pages = try arguments.values(pages).map(HostPattern.read)
-        let manifest = try ManifestLocation(console).find(arguments.operands.first)
-        let check = ManifestCheck(manifest, on: console.now())
-        guard check.errors.isEmpty else {
-            for issue in check.errors { console.printError("\(issue)") }
-            return 1
-        }
+        guard let (manifest, check) = try console.checked(arguments.operands.first) else { return 1 }
         let target = try OutputFolder(folder, in: console.folder, besides: manifest.folder)
         let archive = arguments.has(zip) ? try ArchiveFile(beside: target) : nil
         let web = try WebExtension(check.shipped, name: manifest.url.lastPathComponent, pages: pages)

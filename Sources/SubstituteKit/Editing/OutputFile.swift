@@ -57,18 +57,11 @@ struct OutputFile {
         guard ![.typeDirectory, .unexamined].contains(kind),
             access((kind == nil ? url.deletingLastPathComponent() : url).path, W_OK) == 0
         else {
-            throw ToolError(
-                "\(quoted(path)) cannot be written; its folder must exist, and it must not be a folder itself"
-            )
+            throw ToolError.unwritable(path)
         }
         // A device or a pipe holds nothing that could be lost.
         guard kind == .typeRegular else { return kind }
-        let data: Data
-        do {
-            data = try FileSystem.contents(of: url)
-        } catch {
-            throw ToolError("\(quoted(path)) cannot be read, and is left as it was: \(FileSystem.reason(error))")
-        }
+        let data = try FileSystem.contents(replacing: path, at: url)
         if !data.isEmpty, !Seal.isIntact(data) {
             throw ToolError(
                 "\(quoted(path)) was not written by this tool, or was edited since; move it, or name another file"

@@ -24,12 +24,7 @@ struct ArchiveFile {
         guard kind == .typeRegular else {
             throw UsageError("\(quoted(path)) is not a file; move it, or name another folder")
         }
-        let data: Data
-        do {
-            data = try FileSystem.contents(of: url)
-        } catch {
-            throw ToolError("\(quoted(path)) cannot be read, and is left as it was: \(FileSystem.reason(error))")
-        }
+        let data = try FileSystem.contents(replacing: path, at: url)
         guard data.isEmpty || Seal.isIntact(data) else {
             throw UsageError(
                 "this tool did not write \(quoted(path)), or it was edited since; move it, or name another folder"
