@@ -13,7 +13,7 @@ extension ArchiveFolder {
         guard var files = try? filesByUse(newest: new), let unfinished = try? unfinishedSize() else { return nil }
         // A file that is longer than the capacity is no copy, and its size may be any number.
         files.removeAll { $0.size > capacity && (try? delete($0.url)) != nil }
-        var total = files.reduce(unfinished) { $0.plus($1.size) }
+        var total = files.reduce(into: unfinished) { $0.add(stated: $1.size) }
         guard total > capacity else { return total }
         for (index, file) in files.enumerated() where total > capacity || index < files.count / 10 {
             if (try? delete(file.url)) != nil { total -= file.size }
@@ -52,14 +52,14 @@ extension ArchiveFolder {
     ///
     /// Returns the size in bytes of the remaining unfinished files, which other processes are still writing.
     private func unfinishedSize() throws(FileProblem) -> Int {
-        try files(Self.unfinishedSuffix).reduce(0) { total, file in
+        try files(Self.unfinishedSuffix).reduce(into: 0) { total, file in
             let descriptor = open(file.url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
-            guard descriptor >= 0 else { return total.plus(file.size) }
+            guard descriptor >= 0 else { return total.add(stated: file.size) }
             defer { close(descriptor) }
             // A process holds a lock on the file that it writes, and the system releases the lock when the process
             // ends. If this call gets the lock, no process is writing the file.
             let isAbandoned = flock(descriptor, LOCK_EX | LOCK_NB) == 0
-            return isAbandoned && (try? delete(file.url)) != nil ? total : total.plus(file.size)
+            if !isAbandoned || (try? delete(file.url)) == nil { total.add(stated: file.size) }
         }
     }
 }

@@ -325,7 +325,8 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         else { return }
         let previous = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int ?? 0
         guard folder.write(data, to: file) else { return }
-        total = total.map { max(0, $0 - previous).plus(data.count) }
+        total = total.map { max(0, $0 - previous) }
+        total?.add(stated: data.count)
         // Another `OfflineArchive` for the same folder may have removed all copies while the file was being written.
         if !removals.allows(name, since: incoming.moment) {
             removals.postpone(file, in: name)

@@ -1,7 +1,7 @@
 extension Int {
-    /// Returns the sum with a number from outside; `Int.max` if the sum is larger.
-    package func plus(_ other: Int) -> Int {
-        let (sum, overflows) = addingReportingOverflow(other)
-        return overflows ? .max : sum
+    /// Adds a number that a server or a file states; the sum stops at the largest integer.
+    package mutating func add(stated number: Int) {
+        let (sum, isTooLarge) = addingReportingOverflow(number)
+        self = isTooLarge ? .max : sum
     }
 }

@@ -46,17 +46,26 @@ struct RecordingFileTests {
         return try #require(log["entries"] as? [[String: Any]]).count
     }
 
-    @Test("Lengths that servers announce add up to no crash")
-    func hugeLengths() {
-        var summary = RecordingSummary()
-        for _ in 0..<2 {
-            var answer = RecordedAnswer(.network)
-            answer.bytes = .max
-            summary.addLoad(answer, "https://h/", isOmitted: false)
-            summary.addFileResponse(byteCount: .max)
+    @Test(
+        "Lengths that a server only states crash no recording",
+        arguments: ["5000", "5000000000000000000", "9223372036854775807", "-9223372036854775808", "x"]
+    )
+    func statedLengths(length: String) throws {
+        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        let recording = try cache.record(to: file)
+        let url = try #require(URL(string: "https://example.com/a"))
+        let fields = ["Content-Length": length]
+        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields))
+        for _ in 0..<3 {
+            let load = Load()
+            for step in [RequestStep.asked, .received(head), .ended(nil)] {
+                cache.observer?.observe(step, of: URLRequest(url: url), by: load)
+            }
         }
-        #expect(summary.misses.first?.byteCount == .max)
-        #expect(summary.bytesFromFiles == .max && !summary.description.isEmpty)
+        try recording.stop()
+        let miss = try #require(recording.summary.misses.first)
+        #expect(miss.times == 3 && miss.byteCount == (Int(length) == 5000 ? 15_000 : 0))
+        #expect(recording.summary.description.contains("3 ×"))
     }
 
     @Test("A reader always finds a whole version of the file, and never an older one")

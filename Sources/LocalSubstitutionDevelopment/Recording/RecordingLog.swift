@@ -265,8 +265,8 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             if let index = append(entry) { files[key] = (index, entry) }
             return
         }
-        answer.times = answer.times.plus(known.entry.substitution?.times ?? 0)
-        answer.bytes = answer.bytes.plus(known.entry.substitution?.bytes ?? 0)
+        answer.times.add(stated: known.entry.substitution?.times ?? 0)
+        answer.bytes.add(stated: known.entry.substitution?.bytes ?? 0)
         files[key]?.entry.substitution = answer
         changedFiles.insert(key)
     }

@@ -44,7 +44,7 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
 
     mutating func addFileResponse(byteCount count: Int) {
         fromFiles += 1
-        bytesFromFiles = bytesFromFiles.plus(count)
+        bytesFromFiles.add(stated: count)
     }
 
     /// Adds a load that needs a separate entry in the file; if the file lacks it, the URL is not added to the misses.
@@ -56,7 +56,7 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
             if isOmitted, missed[url] == nil { return }
             var miss = missed[url] ?? Miss(url: url, reason: answer.reason ?? "")
             miss.times += 1
-            miss.byteCount = miss.byteCount.plus(answer.bytes)
+            miss.byteCount.add(stated: answer.bytes)
             missed[url] = miss
         case .cache, .nobody: break
         }

@@ -253,8 +253,8 @@ extension HARFile.Exchange {
     nonisolated(unsafe) private static let maximumAge = /max-age="?(\d+)/
 
     fileprivate static func number(_ value: Any?) -> Int? {
-        if let text = value as? String { return Int(text) }
-        guard let number = (value as? NSNumber)?.doubleValue, abs(number) < 1e15 else { return nil }
+        let number = (value as? NSNumber)?.doubleValue ?? (value as? String).flatMap(Double.init)
+        guard let number, abs(number) < 1e15 else { return nil }
         return Int(number)
     }
 
@@ -285,9 +285,7 @@ extension HARFile.Exchange {
                     throw ToolError("its body was recorded as base64 that cannot be decoded")
                 }
                 // Some programs give the number of base64 characters as the size.
-                if let size, data.count < size, size != text.count {
-                    throw Self.shortage(data.count, of: size)
-                }
+                if let size, data.count < size, size != text.count { throw Self.shortage(data.count, of: size) }
                 return data
             }
         }

@@ -3,6 +3,7 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
+import SubstitutionStandards
 
 /// The resources that a recorded app loaded from the network: candidates for files, and others.
 ///
@@ -47,14 +48,14 @@ struct RecordedTraffic {
         for exchange in recording.exchanges {
             guard let answer = exchange.recorded else { continue }
             isRecorded = true
-            requests += answer.times
+            requests.add(stated: answer.times)
             urls.insert(exchange.url)
             switch answer.answeredBy {
             case .file, .archive:
-                fromFiles += answer.times
+                fromFiles.add(stated: answer.times)
                 // If a file has answered after the network, the recording has the status of the network's response,
                 // such as 404. In that case, the network has also sent a body, so the file saved no bytes.
-                bytesFromFiles += (200..<300).contains(exchange.status) ? answer.bytes : 0
+                bytesFromFiles.add(stated: (200..<300).contains(exchange.status) ? answer.bytes : 0)
             case .cache, .nobody: break
             case .network:
                 let key = "\(exchange.method) \(exchange.url)"
@@ -74,8 +75,8 @@ struct RecordedTraffic {
 
 extension RecordedTraffic.Item {
     fileprivate mutating func add(_ exchange: HARFile.Exchange, _ answer: RecordedAnswer) {
-        times += answer.times
-        byteCount += answer.bytes
+        times.add(stated: answer.times)
+        byteCount.add(stated: answer.bytes)
         reason = answer.reason ?? reason
         refusal = refusal ?? Self.refusal(exchange, answer)
         staysTheSame = exchange.lifetime.map { $0 >= 7 * 24 * 3600 } ?? false

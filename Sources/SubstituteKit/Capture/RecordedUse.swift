@@ -3,6 +3,7 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
+import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -35,7 +36,7 @@ struct RecordedUse {
                 let same = answer.file.flatMap { files[$0] } ?? []
                 let named = explanation.substitution.flatMap { named in same.first { $0.url == named.url } }
                 guard let used = named ?? same.first(where: { $0.line == answer.line }) ?? same.first else { continue }
-                times[used.url, default: 0] += answer.times
+                times[used.url, default: 0].add(stated: answer.times)
             } else if let used = explanation.substitution {
                 switch explanation.answer {
                 case .cacheAndProtocol, .protocolOnly: times[used.url, default: 0] += 1

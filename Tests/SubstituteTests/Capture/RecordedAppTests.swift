@@ -221,6 +221,23 @@ struct RecordedAppTests {
     }
     #endif
 
+    @Test(
+        "Numbers that a recording only states crash no command",
+        arguments: ["\"9223372036854775807\"", "999999999999999", "\"-9223372036854775808\"", "1e300", "\"nan\""]
+    )
+    func statedNumbers(number: String) async throws {
+        let entries = (0..<10_000).map { count in
+            let answerer = ["network", "file", "archive", "cache", "nobody"][count < 5 ? count : 0]
+            let fields = "\"file\":\"a.css\",\"line\":2,\"times\":\(number),\"bytes\":\(number)"
+            return ("GET", "https://h/a.css", 200, "", "\"answeredBy\":\"\(answerer)\",\(fields)")
+        }
+        try record(entries)
+        for words in [["explain", "manifest.json", "app.har"], ["list", "--used", "app.har"]] {
+            let result = await Tool.run(words, in: folder.url)
+            #expect(result.status < 2, "\(result)")
+        }
+    }
+
     @Test("import takes the network's responses, and gives a reason for each exchange that it leaves out")
     func importing() async throws {
         let body = Data("GIF89a".utf8).base64EncodedString()
