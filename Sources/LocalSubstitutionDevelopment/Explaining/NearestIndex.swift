@@ -23,6 +23,8 @@ final class NearestIndex: Sendable {
     private let byPath: [String: [IndexedCandidate]]
     /// The index of the first candidate of each folder entry, keyed by the entry's URL.
     private let folders: [String: Int]
+    /// The lengths of the keys of `folders` in bytes, the longest first.
+    private let folderLengths: [Int]
 
     private struct IndexedCandidate: Sendable {
         let index: Int
@@ -57,6 +59,7 @@ final class NearestIndex: Sendable {
             Self.appendIfRoom(known, to: &byPath[known.parts.foldedPath, default: []], limit: Self.limit)
         }
         (self.candidates, self.byFolder, self.byPath, self.folders) = (candidates, byFolder, byPath, folders)
+        folderLengths = Set(folders.keys.map(\.utf8.count)).sorted(by: >)
     }
 
     private static func appendIfRoom(_ known: IndexedCandidate, to list: inout [IndexedCandidate], limit: Int) {
@@ -86,15 +89,12 @@ final class NearestIndex: Sendable {
     ///
     /// If several folder entries have such a URL, the longest URL counts. Nil if there is no such folder entry.
     func folder(above identity: URLIdentity) -> (file: Substitution, missing: String)? {
-        if folders.isEmpty { return nil }
-        var folder = Substring(identity.base)
-        while let slash = folder.lastIndex(of: "/") {
-            if let index = folders[String(folder[...slash])] {
-                return (
-                    substitutions[order.candidates[index].substitution], String(identity.base[slash...].dropFirst())
-                )
+        let base = identity.base.utf8
+        for length in folderLengths where length <= base.count {
+            if let index = folders[String(decoding: base.prefix(length), as: UTF8.self)] {
+                let missing = String(decoding: base.dropFirst(length), as: UTF8.self)
+                return (substitutions[order.candidates[index].substitution], missing)
             }
-            folder = folder[..<slash]
         }
         return nil
     }

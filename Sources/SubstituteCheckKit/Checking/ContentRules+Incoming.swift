@@ -1,5 +1,6 @@
 package import Foundation
 package import LocalSubstitutionCache
+import SubstitutionChecking
 import SubstitutionStandards
 
 /// The rules for a body that a server has sent, before it becomes a file.
@@ -28,9 +29,9 @@ extension ContentRules {
             // Old servers send JSON as a script.
             if sent.isJavaScript && named.isJSON { types = [named] }
         }
-        return types.lazy.compactMap { type in
+        return types.firstResult { type in
             refusal(of: FileSample(body, named: path, as: type), named: type == named, isPage: sent?.isHTML ?? false)
-        }.first
+        }
     }
 
     private static func refusal(of file: FileSample, named isNamed: Bool, isPage: Bool) -> String? {

@@ -213,7 +213,7 @@ extension ContentRules {
         return ("\(start.0)require(", line(of: place.lowerBound, in: text), sentence)
     }
 
-    nonisolated(unsafe) private static let assignedName = /(?:const|let|var)\s+[\w{}, $]+\s*=\s*/
+    nonisolated(unsafe) private static let assignedName = /(?:const|let|var)\s[\s\w{},$]++=\s*/
 
     /// Finds a stylesheet whose rules have no braces, as in Sass and Stylus.
     private static func unbuiltStylesheet(_ file: FileSample, _ text: Data) -> Source? {

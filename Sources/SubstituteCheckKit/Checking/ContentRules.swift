@@ -30,7 +30,7 @@ package enum ContentRules {
     static func problem(of substitution: Substitution) -> ContentProblem? {
         do {
             let sample = try FileSample(substitution)
-            return all.lazy.compactMap { $0(sample) }.first
+            return all.firstResult { $0(sample) }
         } catch {
             return ContentProblem(kind: "unreadable", sentence: error.reason(for: substitution.file))
         }
@@ -39,7 +39,7 @@ package enum ContentRules {
     /// Returns the first mistake in the content of a body that becomes a file, as a predicate; nil if there is none.
     package static func remark(on body: Data, named path: String, as type: MediaType) -> String? {
         let sample = FileSample(body, named: path, as: type)
-        return all.lazy.compactMap { $0(sample) }.first.map { String($0.sentence.trimmingPrefix("\(sample.subject) ")) }
+        return all.firstResult { $0(sample) }.map { String($0.sentence.trimmingPrefix("\(sample.subject) ")) }
     }
 
     // MARK: - Files that are something else
@@ -149,12 +149,12 @@ package enum ContentRules {
     /// Returns a name that appears twice in an object, and the offset of its second place; nil if there is none.
     private static func repeatedName(in value: JSONValue) -> (name: String, offset: Int)? {
         switch value.kind {
-        case .array(let elements): return elements.lazy.compactMap { repeatedName(in: $0) }.first
+        case .array(let elements): return elements.firstResult { repeatedName(in: $0) }
         case .object(let members):
             var names: Set<String> = []
-            return members.lazy.compactMap { member in
+            return members.firstResult { member in
                 names.insert(member.name).inserted ? repeatedName(in: member.value) : (member.name, member.nameOffset)
-            }.first
+            }
         default: return nil
         }
     }
@@ -195,7 +195,7 @@ package enum ContentRules {
             + (file.type.isHTML
                 ? ["src=\"file:", "src=\"C:\\", "src=\"http://localhost:", "src=\"//localhost:", "src=\"cid:"]
                 : ["href=\"/Users/"])
-        guard let found = starts.lazy.compactMap({ text.range(of: Data($0.utf8)) }).first else {
+        guard let found = starts.firstResult({ text.range(of: Data($0.utf8)) }) else {
             return file.type.isHTML ? elsewhere(file, String(decoding: text, as: UTF8.self)) : nil
         }
         let line = text[..<found.lowerBound].count { $0 == UInt8(ascii: "\n") } + 1

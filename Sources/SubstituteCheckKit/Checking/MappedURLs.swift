@@ -15,6 +15,8 @@ struct MappedURLs {
     private var pageFolders: Set<String> = []
     /// The URLs of folder entries, each with one of the entry's files.
     private var folderEntries: [String: Substitution] = [:]
+    /// The lengths of the URLs in `pageFolders` and `folderEntries`, in bytes.
+    private var lengths: Set<Int> = []
     /// The candidates, keyed by URL in lower case, without a query.
     private var namesakes: [String: [MatchOrder.Candidate]] = [:]
 
@@ -43,6 +45,7 @@ struct MappedURLs {
             }
             namesakes[url.base.lowercased(), default: []].append(candidate)
         }
+        lengths = Set(pageFolders.union(folderEntries.keys).map(\.utf8.count))
     }
 
     /// Returns the substitution that answers a URL, or would answer it if it had not expired.
@@ -106,11 +109,11 @@ struct MappedURLs {
         return isMeant ? gap : nil
     }
 
-    /// Returns the folders that contain a URL, the innermost first.
+    /// Returns the folders that contain a URL and may be known, the innermost first.
     private func ancestors(of url: URLIdentity) -> [String] {
-        let path = url.path
-        return path.utf8.indices.filter { path.utf8[$0] == UInt8(ascii: "/") }.reversed().map {
-            String(url.base[...$0])
+        let base = Array(url.base.utf8)
+        return lengths.sorted(by: >).filter { $0 <= base.count && base[$0 - 1] == UInt8(ascii: "/") }.map {
+            String(decoding: base[..<$0], as: UTF8.self)
         }
     }
 }

@@ -177,7 +177,9 @@ struct NeedsCheck {
             let urls = findings.prefix(Self.longestCommand).map(\.url.description)
             let remainder = findings.count > urls.count || gap.isHere && others > 0 ? "; check --all lists each" : ""
             let added = others == 0 ? "it" : urls.count == findings.count ? "them" : "the first \(urls.count)"
-            let adding = gap.isHere ? nil : command(urls).map { "add \(added) with: \($0)" }
+            // A shell takes no line of any length.
+            let isTyped = !gap.isHere && urls.allSatisfy { $0.utf8.count <= 2000 }
+            let adding = isTyped ? command(urls).map { "add \(added) with: \($0)" } : nil
             let joint = gap.remedy?.hasSuffix("?") == true ? " If not, " : ", or "
             let remedy = [gap.remedy, adding].compactMap(\.self).joined(separator: joint)
             return ", \(gap.cause)\(rest)\(remainder)" + (remedy.isEmpty ? "" : "; \(remedy)")

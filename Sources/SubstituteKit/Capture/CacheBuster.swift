@@ -35,7 +35,7 @@ enum CacheBuster {
     }
 
     nonisolated(unsafe) private static let number = /\d+(\.\d+)?/
-    nonisolated(unsafe) private static let version = /v?\d+([._\-]\w+)*/.ignoresCase()
+    nonisolated(unsafe) private static let version = /v?\d+(?:[._\-]\w++)*+/.ignoresCase()
     nonisolated(unsafe) private static let digest = /[0-9a-f]{6,}|[A-Za-z0-9_\-]{20,}/.ignoresCase()
 
     /// A parameter of a query.

@@ -259,9 +259,8 @@ extension URLPattern {
         guard !parameters.isEmpty else { return self }
         // The library reads "*" at the end of a name as any text.
         guard parameters.allSatisfy({ !$0.name.isEmpty && !$0.name.hasSuffix("*") }) else { return nil }
-        let rest = CacheBuster.Parameter.list(query).filter { !parameters.contains($0) }.map(\.text).joined(
-            separator: "&"
-        )
+        let dropped = Set(parameters)
+        let rest = CacheBuster.Parameter.list(query).filter { !dropped.contains($0) }.map(\.text).joined(separator: "&")
         return try? URLPattern(spelling.prefix { $0 != "?" } + (rest.isEmpty ? "" : "?" + rest))
     }
 }

@@ -201,7 +201,7 @@ extension ExplainOperands.Source {
     nonisolated(unsafe) private static let bullet =
         /^([0-9]{1,4}[.):]|[\-*+•·–>]|\[[ x]?\])\s+(?=["“<']?(https?:)?\/\/)/
     /// The comma between two URLs.
-    nonisolated(unsafe) private static let separator = /["”']?\s*[,;\t]\s*(?=["“]?https?:\/\/)/
+    nonisolated(unsafe) private static let separator = /[,;\t] *+(?=["“]?https?:\/\/)/
 
     /// Returns one question about a URL; returns two for `//host/path`.
     ///

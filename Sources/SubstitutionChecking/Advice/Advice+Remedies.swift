@@ -45,11 +45,11 @@ extension Advice {
     private static func type(meantBy text: String) -> String? {
         let word = text.split(separator: ".").last.map(String.init) ?? ""
         // If there is a space or comma before the charset, put a semicolon in its place.
-        let repaired = text.replacing(charsetBehindSpace, with: "; charset")
+        let repaired = text.replacing(charsetBehindSpace) { "\($0.1); charset" }
         return MediaType(fileName: "x.\(word)")?.essence ?? (MediaType(repaired)?.isConcrete == true ? repaired : nil)
     }
 
-    nonisolated(unsafe) private static let charsetBehindSpace = /[, ]+charset/
+    nonisolated(unsafe) private static let charsetBehindSpace = /([^, ])[, ]+charset/
 
     private static func days(meantBy text: String) -> String? {
         // Some programs write a time after the day, so drop the time.

@@ -9,6 +9,8 @@ enum CopyName {
     ///
     /// Nil if there is none. Only the first 5,000 candidates are examined.
     static func match(for name: String, among candidates: [String]) -> String? {
+        // No file system keeps a longer name, even without its percent-encoding.
+        guard name.utf8.count <= 255 * 3 else { return nil }
         let (own, plain) = (normalised(name), plain(name))
         func stem(_ name: String) -> Substring { name.prefix { $0 != "." } }
         return candidates.prefix(5000).filter { candidate in
@@ -40,7 +42,7 @@ enum CopyName {
         }
         guard let (whole, last) = split(name) else { return normalised(name) }
         var stem = whole
-        while let shorter = additions.lazy.compactMap({ withoutAddition($0, stem) }).first { stem = shorter }
+        while let shorter = additions.firstResult({ withoutAddition($0, stem) }) { stem = shorter }
         return normalised("\(stem).\(last)")
     }
 

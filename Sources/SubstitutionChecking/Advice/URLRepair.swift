@@ -10,6 +10,7 @@ enum URLRepair {
 
     /// Returns the repaired URL; nil if the text is still not a URL after all steps, or if no step changes it.
     static func repaired(_ text: String) -> String? {
+        guard isShort(text) else { return nil }
         let result = steps.reduce(text) { $1($0) }
         return result != text && isURL(result) ? result : nil
     }
@@ -18,12 +19,16 @@ enum URLRepair {
     ///
     /// `cause` is the predicate of a sentence about the URL.
     static func suspicion(of url: String) -> (cause: String, meant: String)? {
-        suspicions.lazy.compactMap { cause, repair in
+        guard isShort(url) else { return nil }
+        return suspicions.firstResult { cause, repair in
             let changed = repair(url)
             guard changed != url else { return nil }
             return (repaired(changed) ?? (isURL(changed) ? changed : nil)).map { (cause, $0) }
-        }.first
+        }
     }
+
+    /// True for a text of at most 2,000 bytes; some steps read a text once for each of its characters.
+    private static func isShort(_ text: String) -> Bool { text.utf8.count <= 2000 }
 
     /// The mistakes that leave a URL valid, although no app would load that URL.
     ///
@@ -82,7 +87,7 @@ enum URLRepair {
 
     private static func withoutLineNumber(_ url: String) -> String { url.replacing(lineNumber) { "\($0.1)" } }
 
-    nonisolated(unsafe) private static let lineNumber = /(\.[A-Za-z0-9]{2,5}(\?[^:]*)?):[0-9]+(:[0-9]+)?$/
+    nonisolated(unsafe) private static let lineNumber = /(\.[A-Za-z0-9]{2,5}(\?[^:?]*+)?):[0-9]+(:[0-9]+)?$/
 
     private static func withoutLastMark(_ url: String) -> String {
         guard let last = url.last, !url.hasSuffix("..") else { return url }
@@ -135,10 +140,10 @@ enum URLRepair {
     ///
     /// The width or resolution after the URL is removed (HTML §4.8.4.2.1).
     private static func withoutDescriptor(_ text: String) -> String {
-        text.replacing(descriptor, with: "")
+        text.replacing(descriptor) { "\($0.1)" }
     }
 
-    nonisolated(unsafe) private static let descriptor = /\s+[0-9]+(\.[0-9]+)?[wx],?$/
+    nonisolated(unsafe) private static let descriptor = /(\S)\s+[0-9]+(\.[0-9]+)?[wx],?$/
 
     private static func withoutInvisible(_ text: String) -> String {
         // These scalars join letters and emoji, so they are not removed.

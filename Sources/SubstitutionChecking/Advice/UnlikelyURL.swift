@@ -7,9 +7,10 @@ import LocalSubstitutionCache
 enum UnlikelyURL {
     /// Returns a sentence about the URL of an entry; nil if nothing is odd about it.
     static func problem(of entry: ManifestEntry) -> String? {
-        guard !UserInformation.isPresent(in: entry.key.value) else { return nil }
+        // Some rules compare each parameter with the others.
+        guard entry.key.value.utf8.count <= 8000, !UserInformation.isPresent(in: entry.key.value) else { return nil }
         let parts = Parts(entry)
-        return rules.lazy.compactMap { $0(parts) }.first
+        return rules.firstResult { $0(parts) }
     }
 
     /// An entry's key, split where the rules look.
@@ -75,7 +76,7 @@ enum UnlikelyURL {
             texts.append(String(parts.path[start.lowerBound...]) + (parts.query.map { "?" + $0 } ?? ""))
         }
         if let match = parts.path.wholeMatch(of: acceleratedPage) { texts.append("https://\(match.1)") }
-        return texts.lazy.compactMap { text in
+        return texts.firstResult { text in
             // The URL may be encoded more than once.
             let decoded =
                 text.hasPrefix("http%") || text.hasPrefix("https%") || text.contains("%2F%2F")
@@ -83,7 +84,7 @@ enum UnlikelyURL {
             guard decoded.lowercased().hasPrefix("http") else { return nil }
             let whole = decoded.replacing(singleSlash) { "\($0.1)://" }
             return (try? URLPattern(whole)) == nil ? URLRepair.repaired(whole) : whole
-        }.first
+        }
     }
 
     nonisolated(unsafe) private static let acceleratedPage = /\/amp\/s\/(.+)/

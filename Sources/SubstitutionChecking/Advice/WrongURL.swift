@@ -8,7 +8,7 @@ package enum WrongURL {
     /// Returns a sentence with the cause and the remedy; nil if the cause is not known.
     package static func problem(of text: String) -> String? {
         guard (try? URLPattern(text)) == nil, !UserInformation.isPresent(in: text) else { return nil }
-        return causes.lazy.compactMap { $0(text) }.first
+        return causes.firstResult { $0(text) }
     }
 
     private static let causes: [@Sendable (String) -> String?] = [
@@ -115,7 +115,7 @@ package enum WrongURL {
         /%(s|@|i|u|ld|lu|lld|f|[0-9]*d(?![0-9A-Fa-f])|[0-9]\$[s@d]|\([a-z]+\)s)/
     /// A text in which each "%" begins a percent-encoding or a format specifier.
     nonisolated(unsafe) private static let otherPercents =
-        /([^%]|%[0-9A-Fa-f]{2}|%(s|@|i|u|ld|lu|lld|f|[0-9]*d|[0-9]\$[s@d]|\([a-z]+\)s))*/
+        /(?:[^%]++|%[0-9A-Fa-f]{2}|%(?:s|@|i|u|ld|lu|lld|f|[0-9]*d|[0-9]\$[s@d]|\([a-z]+\)s))*+/
 
     private static func defanged(_ text: String) -> String? {
         let plain = text.replacing(crossedScheme) { "http\($0.1)" }.replacingOccurrences(of: "[.]", with: ".")

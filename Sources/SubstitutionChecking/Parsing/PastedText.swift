@@ -199,11 +199,11 @@ struct PastedText {
         let marks = ["=\"", " \""].map { Array($0.utf8) }
         for line in lines where bytes[line].contains(UInt8(ascii: "<")) || bytes[line].contains(UInt8(ascii: "(")) {
             guard marks.contains(where: { bytes[line].firstRange(of: $0) != nil }),
-                bytes[line].firstInvalidUTF8() == nil
+                bytes[line].firstInvalidUTF8() == nil, case let text = String(decoding: bytes[line], as: UTF8.self),
+                !UserInformation.isPresent(in: text)
             else { continue }
-            let text = String(decoding: bytes[line], as: UTF8.self)
             for match in text.matches(of: Self.link) {
-                guard let url = match.1 ?? match.2, !UserInformation.isPresent(in: text) else { continue }
+                guard let url = match.1 ?? match.2 else { continue }
                 let start = line.lowerBound + text.utf8.distance(from: text.startIndex, to: match.range.lowerBound)
                 let length = match.0.utf8.count
                 let what = match.1 == nil ? "a link as Markdown writes it" : "HTML"
@@ -215,8 +215,10 @@ struct PastedText {
         }
     }
 
+    // No part of a line is read again after a failure: the first address of a tag counts, and the text of a link does
+    // not contain the beginning of another link.
     nonisolated(unsafe) private static let link =
-        /"(?:<[A-Za-z][^<>\n]*?(?:href|src|content|url)="([^"<>\n]+)"[^<>\n]*>(?:[^"\n]*?<\/[A-Za-z]+>)?|\[[^\]\n]*\]\(([^\s")]+) "[^"\n]*"\))"(?=\s*[:,}\]])/
+        /"(?:<[A-Za-z](?>[^<>\n]*?(?:href|src|content|url)="([^"<>\n]+)")[^<>\n]*+>(?:[^"\n]*?<\/[A-Za-z]+>)?|\[(?:[^"\]\n]|"(?!\[))*+\]\(([^\s")]+) "[^"\n]*"\))"(?=\s*[:,}\]])/
 
     // MARK: - Brackets
 

@@ -251,8 +251,9 @@ extension RepairingJSONParser {
     mutating func skipProse() throws(Stop) -> Bool {
         let start = position
         let brace = bytes.indices[start...].first { index in
+            guard bytes[index] == UInt8(ascii: "{") else { return false }
             let next = bytes[(index + 1)...].first { !$0.isJSONSpace }
-            return bytes[index] == UInt8(ascii: "{") && (next == UInt8(ascii: "\"") || next == UInt8(ascii: "}"))
+            return (next == UInt8(ascii: "\"") || next == UInt8(ascii: "}"))
                 && bytes[..<index].last { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } == UInt8(ascii: "\n")
         }
         guard let brace else { return false }

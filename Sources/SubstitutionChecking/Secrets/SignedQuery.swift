@@ -10,6 +10,8 @@ struct SignedQuery {
     /// The names of the parameters, in lower case.
     private let names: Set<String>
     private let hasProofAndTime: Bool
+    /// True if a name is one of a signature with a prefix.
+    private let hasSignature: Bool
 
     init(_ query: some StringProtocol) {
         parameters = query.split { "&;".contains($0) }.map { part in
@@ -18,6 +20,7 @@ struct SignedQuery {
             return (name.removingPercentEncoding ?? String(name), value.removingPercentEncoding ?? String(value))
         }
         names = Set(parameters.map { $0.name.lowercased() })
+        hasSignature = names.contains { $0.hasSuffix("signature") || $0.hasSuffix("expires") || $0.hasPrefix("q-") }
         hasProofAndTime = !names.isDisjoint(with: Self.proofs) && parameters.contains(where: Self.isTime)
     }
 
@@ -62,9 +65,7 @@ struct SignedQuery {
 
     private func isOfSignature(_ name: String, _ value: String) -> Bool {
         let word = name.lowercased()
-        if (Self.prefixes + ["q-sign-", "q-ak"]).contains(where: word.hasPrefix) {
-            return names.contains { $0.hasSuffix("signature") || $0.hasSuffix("expires") || $0.hasPrefix("q-") }
-        }
+        if (Self.prefixes + ["q-sign-", "q-ak"]).contains(where: word.hasPrefix) { return hasSignature }
         if Self.ofAkamai.contains(word) { return value.contains("exp") || value.contains("hmac") }
         if ["verify", "auth_key"].contains(word) { return value.prefixMatch(of: Self.datedProof) != nil }
         if names.isSuperset(of: ["sig", "se"]) { return Self.ofAzure.contains(word) }

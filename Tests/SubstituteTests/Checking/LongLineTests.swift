@@ -1,0 +1,129 @@
+// iOS, tvOS, watchOS and visionOS cannot start processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LocalSubstitutionCache
+import TestSupport
+import Testing
+
+@testable import SubstituteCheckKit
+@testable import SubstituteKit
+
+private func repeated(_ part: String, _ count: Int) -> String {
+    String(repeating: part, count: max(1, count / part.utf8.count))
+}
+
+/// Manifests whose checks once read parts of them again and again.
+enum LongManifest: CaseIterable {
+    case attributes, links, spacesInProse, commas, parentheses, schemes, linesInURL, spacesInURL, placeholders
+    case signatures, tokens, extensions, copies, spacesInType, openStrings, quotationMarks, hyphens, colons
+    case comments, diff
+
+    func text(_ count: Int) -> String {
+        func of(_ part: String) -> String { repeated(part, count) }
+        func entry(_ key: String, _ value: String = "\"a.txt\"") -> String { "{ \"\(key)\": \(value) }" }
+        return switch self {
+        case .attributes: "{\n\"<a" + of(" href=\"x\"") + "\": 1}"
+        case .links: "{\n\"" + of("[\"") + "\": 1}"
+        case .spacesInProse: "abc\n" + of(" ") + "\n{x"
+        case .commas: entry("https://h/a" + of(","))
+        case .parentheses: entry(of("(") + "x" + of(")"))
+        case .schemes: entry(of("https://") + "h/a")
+        case .linesInURL: entry("https://h/a" + of(".js?") + ":x")
+        case .spacesInURL: entry("https://h/a" + of(" ") + "b")
+        case .placeholders: entry("https://h/" + of("%12d") + "%zz%s")
+        case .signatures: entry("https://h/a?" + (0..<count / 14).map { "x-amz-a\($0)=1&" }.joined())
+        case .tokens:
+            entry("https://h/a?" + (0..<count / 60).map { "n\($0)=eyJ" + repeated("a", 40) + "&" }.joined())
+        case .extensions: entry("https://h/a", "\"a" + of(".txt") + "\"")
+        case .copies: entry("https://h/a", "\"a" + of(" copy") + ".png\"")
+        case .spacesInType:
+            entry("https://h/a", "{ \"file\": \"a.txt\", \"type\": \"text/html" + of(" ") + "x\" }")
+        case .openStrings: "{\n" + of("\"a\n")
+        case .quotationMarks: "{\n" + of("\"")
+        case .hyphens: of("- ") + "!"
+        case .colons: "//" + of("a.b:") + "!"
+        case .comments: "{" + of("/* */")
+        case .diff: of("+ \"a\": \"a.txt\",\n")
+        }
+    }
+}
+
+/// The beginning, the repeated part, and the end of a file's content.
+let longContents: [[String]] = [
+    ["a.json", "{\n\"<a", " href=\"x\"", "\": 1}"], ["b.json", "[", "{\"b\":1},", ""],
+    ["a.js", "var", " ", "x require("],
+    ["a.css", "a{b:c}", "url(\\g ", ""], ["b.css", "a{b:c}", "\"\n", ""],
+    ["a.html", "<!DOCTYPE html>", "<meta ", ""],
+    ["b.html", "<!DOCTYPE html>", "<!--", ""], ["a.txt", "", "a=\n", ""], ["c.json", "{\"ab\"", " ", "}"],
+    ["a.vtt", "WEBVTT\n", "\n00:", ""],
+]
+
+@Suite("Texts of any length", .serialized)
+struct LongLineTests {
+    @Test("A manifest is checked in linear time", arguments: LongManifest.allCases)
+    func manifest(manifest: LongManifest) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("x", to: "a.txt")
+        let growth = try Growth.whenEightfold(4000) { count in
+            try folder.write(manifest.text(count), to: "manifest.json")
+            _ = ManifestCheck(try Tool.manifest(folder.url.path), on: Date())
+        }
+        #expect(growth < Growth.limit)
+    }
+
+    @Test("A file's content is checked in linear time", arguments: longContents)
+    func content(parts: [String]) throws {
+        let type = try #require(MediaType(fileName: parts[0]))
+        let growth = Growth.whenEightfold(4000) { count in
+            let text = parts[1] + repeated(parts[2], count) + parts[3]
+            _ = ContentRules.remark(on: Data(text.utf8), named: parts[0], as: type)
+        }
+        #expect(growth < Growth.limit)
+    }
+
+    @Test("A name that is repeated in a nested object is found, however deep it is")
+    func repeatedName() throws {
+        let (opening, closing) = (repeated("[{\"a\":", 180), repeated("}]", 60))
+        let text = "\(opening)\n{ \"b\": 1, \"b\": 2 }\(closing)"
+        let type = try #require(MediaType(fileName: "a.json"))
+        let remark = try #require(ContentRules.remark(on: Data(text.utf8), named: "a.json", as: type))
+        #expect(remark.hasPrefix("has \"b\" in line 2 a second time"), "\(remark)")
+    }
+
+    @Test("A URL of many folders is judged in linear time, and no command names a URL that is too long to type")
+    func folders() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("{ \"https://h/f.html\": \"f.html\", \"https://h/other/\": \"d/\" }", to: "manifest.json")
+        try folder.write("x", to: "d/a.txt")
+        let manifest = try Tool.manifest(folder.url.path)
+        let growth = try Growth.whenEightfold(10_000) { count in
+            let url = "https://h/\(String(repeating: "a/", count: count))b.png"
+            try folder.write("<!DOCTYPE html><title>x</title><img src=\"\(url)\">", to: "f.html")
+            let issues = ManifestCheck(manifest, on: Date()).issues
+            #expect(issues.contains { $0.message.contains("which no entry names") && $0.message.count < 1000 })
+            let (explainer, table) = (MissExplainer(manifest, ToolName([:])), try SubstitutionTable.of(manifest))
+            #expect(explainer.miss(url, answered: 200, besides: [], in: table).command != nil)
+        }
+        #expect(growth < Growth.limit)
+    }
+
+    @Test("A version in a query is recognised in linear time")
+    func versions() {
+        let growth = Growth.whenEightfold(2000) { count in
+            #expect(!CacheBuster.isOne(.init(text: Substring("v=1" + String(repeating: "_", count: count) + "!"))))
+            #expect(CacheBuster.isOne(.init(text: Substring("v=1" + String(repeating: "_a", count: count) + ".b"))))
+        }
+        #expect(growth < Growth.limit)
+    }
+
+    @Test("A list of URLs is read in linear time", arguments: [" ", "\t", ", ", "\", \"", "\thttps://h/a,"])
+    func lists(part: String) throws {
+        let console = Console(folder: "/", sink: { _, _ in }, source: { .success(Data()) })
+        let growth = try Growth.whenEightfold(2000) { count in
+            let list = "https://h/a\(repeated(part, count))b"
+            _ = try ExplainOperands.Source.file("list", Data(list.utf8)).subject(console)
+        }
+        #expect(growth < Growth.limit)
+    }
+}
+#endif
