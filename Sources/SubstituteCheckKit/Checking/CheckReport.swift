@@ -39,9 +39,9 @@ package struct CheckReport {
     package func print(as format: ReportFormat) throws {
         switch format {
         case .text: printText()
-        case .json: for issue in results.flatMap(\.issues) { console.print(try JSONLine.encode(JSONIssue(issue))) }
+        case .json: for issue in results.flatMap(\.issues) { try console.printJSON(JSONIssue(issue)) }
         case .github: printGitHub()
-        case .sarif: console.print(try JSONLine.encode(SARIF(results)))
+        case .sarif: try console.printJSON(SARIF(results))
         }
     }
 
@@ -64,7 +64,7 @@ package struct CheckReport {
         let place = console.coloured("\(visible(issue.file)):\(issue.line):\(issue.column):", .bold)
         console.print("\(place) \(severity) \(issue.message)")
         if let line = excerpts.line(of: issue) {
-            console.print(line.text)
+            console.printOwn(line.text)
             console.print(line.indentation + console.coloured("^", .green))
         }
     }
@@ -81,9 +81,7 @@ package struct CheckReport {
             let consequence = isRefused ? "; until \(what) fixed, the app ignores this whole manifest" : ""
             return console.coloured(counts.joined(separator: ", ") + consequence, .red)
         }
-        if warnings > 0 {
-            return console.coloured("no errors, \(counted(warnings, "warning"))", .yellow)
-        }
+        if warnings > 0 { return console.coloured("no errors, \(counted(warnings, "warning"))", .yellow) }
         return console.coloured("no errors, no warnings", .green)
     }
 
@@ -201,14 +199,5 @@ private struct SARIF: Encodable {
             }
         }
         runs = [Run(tool: Tool(driver: Driver(rules: codes.map(Rule.init))), results: found)]
-    }
-}
-
-/// One JSON object on a line.
-package enum JSONLine {
-    package static func encode(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 }

@@ -1,5 +1,6 @@
 package import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -86,17 +87,32 @@ package final class Console {
         environment["TMPDIR"].map { URL(fileURLWithPath: $0) } ?? FileManager.default.temporaryDirectory
     }
 
-    /// Writes a line to standard output.
-    package func print(_ line: String) {
+    /// Writes a line to standard output, without the secrets in it.
+    package func print(_ line: String) { printOwn(SecretMask.shown(line)) }
+
+    /// Writes a JSON object to standard output as a line, without the secrets in its texts.
+    package func printJSON(_ value: some Encodable) throws {
+        let line = try JSONLine.encode(value)
+        guard SecretMask.shown(line) != line else { return printOwn(line) }
+        let masked = try line.replacing(Self.string) { match in
+            try JSONLine.encode(SecretMask.shown(try JSONDecoder().decode(String.self, from: Data(match.0.utf8))))
+        }
+        printOwn(masked)
+    }
+
+    nonisolated(unsafe) private static let string = /"(?:[^"\\]++|\\.)*+"/
+
+    /// Writes a line that holds nothing but the user's own manifest to standard output.
+    package func printOwn(_ line: String) {
         buffer.append(contentsOf: line.utf8)
         buffer.append(UInt8(ascii: "\n"))
         if buffer.count > 64 * 1024 { flush() }
     }
 
-    /// Writes a line to standard error.
+    /// Writes a line to standard error, without the secrets in it.
     package func printError(_ line: String) {
         flush()
-        sink(.errors, Array((line + "\n").utf8))
+        sink(.errors, Array((SecretMask.shown(line) + "\n").utf8))
     }
 
     /// Writes the output that was collected.

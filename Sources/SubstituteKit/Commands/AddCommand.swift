@@ -218,8 +218,8 @@ private struct AddRun {
         else { return true }
         resource.key = last
         lines.append(
-            "redirect \(shown(first)) → \(shown(last)), which the entry names, as relative "
-                + "references resolve against it; the network answers requests for \(shown(first))"
+            "redirect \(visible(first.spelling)) → \(visible(last.spelling)), which the entry names, as relative "
+                + "references resolve against it; the network answers requests for \(visible(first.spelling))"
                 + (last.targetURL.hasSuffix("/") && first.targetURL.hasPrefix(last.targetURL)
                     ? "; if its server only forwards missing pages there, remove the entry" : "")
         )
@@ -229,7 +229,7 @@ private struct AddRun {
     private mutating func report(_ key: URLPattern, _ outcome: Addition.Outcome) -> Bool {
         switch outcome {
         case .added(let file, let remarks):
-            lines.append("added    \(shown(key)) → \(visible(file))")
+            lines.append("added    \(visible(key.spelling)) → \(visible(file))")
             lines += remarks.map { "         \(visible($0))" }
         case .replaced(let file): lines.append("replaced \(visible(key.spelling)) → \(visible(file))")
         case .moved(let file, let old):
@@ -245,14 +245,11 @@ private struct AddRun {
             )
             return false
         case .refused(let reason):
-            problems.append("\"\(shown(key))\" was not loaded: \(visible(reason))")
+            problems.append("\"\(visible(key.spelling))\" was not loaded: \(visible(reason))")
             return false
         }
         return true
     }
-
-    /// Returns a URL without the secrets that the logs of a build machine should not have.
-    private func shown(_ key: URLPattern) -> String { visible(SecretMask.masked(key.spelling, onlyIfCertain: true)) }
 
     /// The maximum length of a chain in which each stylesheet imports the next one.
     private static let deepest = 20

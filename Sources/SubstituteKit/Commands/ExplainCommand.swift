@@ -304,7 +304,7 @@ struct ExplainCommand {
             browserURL: answer.browserURL.map { visible($0) },
             command: answer.command
         )
-        console.print(try JSONLine.encode(line))
+        try console.printJSON(line)
     }
 
     private static func fields(_ response: HTTPURLResponse) -> [(String, String)] {

@@ -38,19 +38,14 @@ enum ListCommand {
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
         let limit = try unusedLimit(in: arguments)
-        let manifest = try ManifestLocation(console).find(arguments.operands.first)
-        let check = ManifestCheck(manifest, on: console.now())
-        guard check.errors.isEmpty else {
-            for issue in check.errors { console.printError("\(issue)") }
-            return 1
-        }
+        guard let (manifest, check) = try console.checked(arguments.operands.first) else { return 1 }
         let shipped = check.shipped
         let use = try arguments.values(.used).last.map { try RecordedUse(named: $0, of: check, manifest, console) }
         let unused = use?.unusedFiles(of: shipped) ?? []
         let unusedSize = unused.reduce(0) { $0 + $1.size }
         let status: Int32 = unusedSize > limit ?? .max ? 1 : 0
         if arguments.has(json) {
-            for substitution in shipped { console.print(try JSONLine.encode(OutputLine(substitution, use))) }
+            for substitution in shipped { console.printOwn(try JSONLine.encode(OutputLine(substitution, use))) }
             return status
         }
         var table = TextTable()

@@ -43,16 +43,11 @@ enum OutdatedCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
-        let manifest = try ManifestLocation(console).find(arguments.operands.first)
-        let check = ManifestCheck(manifest, on: console.now())
-        guard check.errors.isEmpty else {
-            for issue in check.errors { console.printError("\(issue)") }
-            return 1
-        }
+        guard let (manifest, check) = try console.checked(arguments.operands.first) else { return 1 }
         let remote = try RemoteCheck(check, in: manifest.folder)
         let findings = await remote.findings(of: remote.copies, console.network)
         if arguments.has(json) {
-            for finding in findings { console.print(try JSONLine.encode(OutputLine(finding))) }
+            for finding in findings { try console.printJSON(OutputLine(finding)) }
         } else {
             var table = TextTable()
             for finding in findings where arguments.has(all) || ![.current, .exempt].contains(finding.state) {

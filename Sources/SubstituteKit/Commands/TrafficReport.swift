@@ -90,6 +90,6 @@ struct TrafficReport {
             missed.map { OutputLine($0.item, $0.miss) }
             + added.map { OutputLine($0.item, refusal: "\(quoted($0.file)) answers it now") }
             + traffic.others.map { OutputLine($0, refusal: $0.refusal) }
-        for line in lines { console.print(try JSONLine.encode(line)) }
+        for line in lines { try console.printJSON(line) }
     }
 }

@@ -95,8 +95,7 @@ struct IncomingBody {
             last.identityKey != (try? URLPattern(requested: key.targetURL))?.identityKey,
             let reason = ContentRules.refusal(of: bytes, named: FileNames.path(for: key, nil), sent: sent)
         else { return nil }
-        return
-            "it is redirected to \(visible(shortened(SecretMask.masked(target, onlyIfCertain: true)))), and \(reason)"
+        return "it is redirected to \(shortened(target)), and \(reason)"
     }
 
     /// Returns what `check` will say about the content, as no or one predicate.

@@ -67,6 +67,7 @@ struct MissExplainer: Sendable {
     static func obstacle(to url: String, method: String, status: Int?) -> String? {
         // A key with one of these would be read as a mistake.
         if url.prefix(while: { $0 != "?" }).contains("*") { return "A \"*\" stands only for itself in a manifest." }
+        if SecretMask.isCertain(in: url) { return "Its URL holds a secret, so it may be for one person." }
         if url.hasSuffix("?") { return "Leave out the \"?\", which nothing follows." }
         if !["GET", "HEAD"].contains(method) { return "Files answer only GET and HEAD, not \(visible(method))." }
         switch status {

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 
 /// A URL in the parts by which the preview groups and orders its cards.
 struct PreviewTitle {
@@ -13,6 +14,8 @@ struct PreviewTitle {
     private let start: String
 
     init(_ url: String) {
+        // A secret would not be found in a part.
+        let url = SecretMask.shown(url)
         // Compare scalars, because a combining character may follow a "/".
         let scalars = url.unicodeScalars
         let path = scalars.prefix { $0 != "?" }

@@ -35,7 +35,7 @@ struct VerificationPrinter {
         let page = page.harmless
         switch format {
         case .text: printText(page)
-        case .json: console.print(try JSONLine.encode(JSONPage(page, limits)))
+        case .json: try console.printJSON(JSONPage(page, limits))
         case .github: printGitHub(page, manifest)
         }
         console.flush()
@@ -45,7 +45,7 @@ struct VerificationPrinter {
     func print(_ page: UnloadedPage) throws {
         switch format {
         case .text: console.printError("substitute verify: \(page.reason)")
-        case .json: console.print(try JSONLine.encode(page))
+        case .json: try console.printJSON(page)
         case .github:
             console.print(WorkflowCommand("error", page.reason, title: Self.title(.pageFails)).text)
         }

@@ -6,7 +6,7 @@ import SubstitutionStandards
 ///
 /// The user info (user name and password) and the fragment of a URL are removed. OAuth returns tokens in fragments (RFC
 /// 6749 §4.2.2), and no server receives a fragment. All that ``SecretScanner`` finds is replaced. A secret in the path
-/// stays if neither its name nor its form shows it.
+/// stays if neither its name nor its form shows it. All that the designers' tool prints passes through ``shown(_:)``.
 package enum SecretMask {
     /// The placeholder that replaces a secret.
     package static let placeholder = "masked"
@@ -24,6 +24,11 @@ package enum SecretMask {
     /// Returns whether a URL has a secret that is masked; the fragment does not count.
     package static func isPresent(in url: URL?) -> Bool {
         url.map { masked($0.absoluteString) != withoutFragment($0.absoluteString) } ?? false
+    }
+
+    /// Returns whether a URL has a secret that is certain; the fragment does not count.
+    package static func isCertain(in url: String) -> Bool {
+        masked(url, onlyIfCertain: true) != withoutFragment(url)
     }
 
     /// Returns whether a URL of a recording lacks a secret, so that it is not the URL that was loaded.
@@ -44,14 +49,47 @@ package enum SecretMask {
     private static func replaced(in text: String, isURL: Bool, where isHidden: (SecretScanner.Place) -> Bool) -> String
     {
         let text = UserInformation.removed(from: text)
-        let places = SecretScanner.places(in: text, isURL: isURL).filter(isHidden)
+        return replaced(SecretScanner.places(in: text, isURL: isURL).filter(isHidden).map(\.range), in: text)
+    }
+
+    private static func replaced(_ places: [Range<Int>], in text: String) -> String {
         guard !places.isEmpty else { return text }
         let bytes = Array(text.utf8)
         var (result, start): ([UInt8], Int) = ([], 0)
         for place in places {
-            result += bytes[start..<place.range.lowerBound] + placeholder.utf8
-            start = place.range.upperBound
+            result += bytes[start..<place.lowerBound] + placeholder.utf8
+            start = place.upperBound
         }
         return String(decoding: result + bytes[start...], as: UTF8.self)
     }
+
+    // MARK: - Messages
+
+    /// Returns a message of the designers' tool without the secrets that are certain.
+    ///
+    /// A command or a URL that the message tells its reader to type stays as it is; otherwise, it would not work.
+    package static func shown(_ message: String) -> String {
+        let places = SecretScanner.places(in: message).filter(\.isCertain)
+        guard !places.isEmpty else { return message }
+        let bytes = Array(message.utf8)
+        var typed = message.matches(of: typed).map { match in
+            let start = message.utf8.distance(from: message.startIndex, to: match.startIndex)
+            return start..<start + match.utf8.count
+        }[...]
+        let hidden = places.compactMap { place -> Range<Int>? in
+            typed = typed.drop { $0.upperBound <= place.range.lowerBound }
+            // A short text that only its beginning makes a secret may be a name, as in `/SG.html`.
+            let isName =
+                place.range.count < 12 && SecretWords.suggestion(of: place.name) == nil
+                && bytes[..<place.range.lowerBound].last.map { "/\" ".utf8.contains($0) } ?? true
+            guard !isName, typed.first?.contains(place.range.lowerBound) != true else { return nil }
+            // The punctuation of the sentence around a URL follows its last value.
+            let last = bytes[place.range].lastIndex { !",.;:)".utf8.contains($0) } ?? place.range.lowerBound
+            return place.range.lowerBound..<last + 1
+        }
+        return replaced(hidden, in: message)
+    }
+
+    nonisolated(unsafe) private static let typed =
+        /(?:substitute(?:-edit)? [a-z]+ |(?:did you mean|write) \\?")[^"\n]*/
 }
