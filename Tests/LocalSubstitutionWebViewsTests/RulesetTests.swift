@@ -51,6 +51,20 @@ struct RulesetTests {
     }
 
     @Test(
+        "A long list of ignored parameters for many files is counted, but makes no more rules than an engine may accept"
+    )
+    func most() throws {
+        let names = (0..<50).map { "\"p\($0)\"" }.joined(separator: ", ")
+        let manifest = "{ \"https://h/f/\": { \"file\": \"f/\", \"ignoreQuery\": [\(names)] } }"
+        let substitutions = try SubstitutionManifest(Data(manifest.utf8), name: "manifest.json")
+            .substitutions(in: folder.url)
+        let whole = Ruleset(substitutions) { _ in nil }
+        #expect(whole.count == whole.rules.count && whole.count > 200)
+        let ruleset = Ruleset(substitutions, atMost: 60) { _ in nil }
+        #expect(ruleset.rules.count == 60 && ruleset.count == whole.count)
+    }
+
+    @Test(
         "Each entry has rules for its own URLs only",
         arguments: [
             (#""https://h/a": "a.css""#, ["|https://h/a| → a.css"]),

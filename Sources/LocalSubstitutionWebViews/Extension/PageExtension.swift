@@ -38,7 +38,7 @@ struct PageExtension {
                 ManifestIssue(
                     severity: .error,
                     code: .tooManyRules,
-                    message: "its URLs need \(filters.count) rules, but WebKit accepts \(maximum)\(most)",
+                    message: "its URLs need \(ruleset.count + 1) rules, but WebKit accepts \(maximum)\(most)",
                     file: name,
                     line: entry?.line ?? 1,
                     column: entry?.column ?? 1

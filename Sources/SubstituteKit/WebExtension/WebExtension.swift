@@ -142,11 +142,12 @@ struct WebExtension {
             (Array(all), maximumRules, "rules"), (expressions, maximumExpressions, "rules with regular expressions"),
         ]
         where indices.count > limit {
+            let count = max(indices.count, limit == maximumRules ? ruleset.count : 0)
             let most = ruleset.costliest(indices.map { ruleset.rules[$0] }).prefix(5).map {
                 "\n  line \($0.entry.line) \(quoted($0.entry.namedURL)): \($0.count)"
             }
             throw ToolError(
-                "\(quoted(name)) needs \(indices.count) \(noun), and browsers accept \(limit); make an extension of a manifest "
+                "\(quoted(name)) needs \(count) \(noun), and browsers accept \(limit); make an extension of a manifest "
                     + "with fewer entries. Most are needed by:\(most.joined())"
             )
         }

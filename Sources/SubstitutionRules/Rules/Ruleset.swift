@@ -35,6 +35,14 @@ package struct Ruleset: Sendable {
 
     package let substitutions: [Substitution]
     package private(set) var rules: [Rule] = []
+    /// The number of rules that the manifest needs at least.
+    ///
+    /// It is larger than the number of ``rules`` if no engine accepts so many.
+    package var count: Int { rules.count + missing }
+    /// The number of rules that were not made, because there were ``most`` already.
+    private var missing = 0
+    /// The number of rules after which a list of ignored parameters adds no more.
+    private let most: Int
     /// The indices of the candidates that each omission covers.
     private var omittedCandidates: [Omission: Set<Int>] = [:]
 
@@ -89,8 +97,15 @@ package struct Ruleset: Sendable {
     ///
     /// - Parameters:
     ///   - substitutions: The manifest's substitutions, without those that have expired.
+    ///   - most: The number of rules after which a list of ignored parameters adds no more. No engine accepts as many
+    ///     as by default.
     ///   - refusal: Returns the reason why the target of a redirect cannot answer like the substitution; nil if it can.
-    package init(_ substitutions: [Substitution], unless refusal: (Substitution) -> String?) {
+    package init(
+        _ substitutions: [Substitution],
+        atMost most: Int = 200_000,
+        unless refusal: (Substitution) -> String?
+    ) {
+        self.most = most
         let order = MatchOrder(substitutions)
         (self.substitutions, self.order) = (substitutions, order)
         let candidates = order.candidates
@@ -171,6 +186,7 @@ package struct Ruleset: Sendable {
         _ index: Int,
         _ substitution: Substitution
     ) {
+        guard rules.count < most else { return missing += names.count + 1 }
         let candidate = order.candidates[index]
         let (rule, key) = (candidate.rule, candidate.target.identity.query)
         // The query that is left without the ignored parameters.
@@ -195,7 +211,8 @@ package struct Ruleset: Sendable {
         omit(index, "its URL if ignored parameters (\(list)) occur more than once in total, or if one has no \"=\"")
         let parameters = remainder?.split(separator: "&", omittingEmptySubsequences: false).map(String.init) ?? []
         var filters: Set<URLFilter> = []
-        for name in names {
+        for (number, name) in names.enumerated() {
+            guard rules.count < most else { return missing += names.count - number }
             for place in 0...parameters.count {
                 let before = parameters[..<place].map { $0 + "&" }.joined()
                 let after = parameters[place...].map { "&" + $0 }.joined()
