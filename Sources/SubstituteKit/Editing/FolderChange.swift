@@ -87,7 +87,7 @@ struct FolderChange {
                 let main = manifest.resolvingSymlinksInPath()
                 let old = Fingerprint(original)
                 guard try Self.fingerprint(main, name) == old else { throw Self.changed(name) }
-                let book = folder.appendingPathComponent(RemoteRecord.name).resolvingSymlinksInPath()
+                let book = folder.appendingPathComponent(RemoteRecord.name)
                 if let added { try make(change(added, book, RemoteRecord.name, over: record?.read)) }
                 for replacement in replacements { try make(replacement) }
                 if let new { try make(change(new, main, name, over: old)) }

@@ -63,10 +63,8 @@ struct RemoteRecord: Sendable {
             return
         }
         do {
-            // A pipe, for example, may never end.
-            guard FileSystem.kind(of: file.resolvingSymlinksInPath().path) == .typeRegular else {
-                throw ToolError("it is not a file")
-            }
+            // A pipe may never end, and a link may lead to another program's file, which the record would replace.
+            guard FileSystem.kind(of: file.path) == .typeRegular else { throw ToolError("it is not a plain file") }
             let data = try FileSystem.contents(of: file)
             let stored = try JSONDecoder().decode([String: RemoteVersion].self, from: data).sorted { $0.key < $1.key }
             versions = Dictionary(stored.map { (Self.key($0.key), $0.value) }) { _, last in last }

@@ -198,6 +198,23 @@ struct AddTests {
         #expect(checked.output.contains("is sent as text/plain; remove \"type\"\n"), "\(checked)")
     }
 
+    @Test("A record that is a link to another program's file is an error, and that file is left as it was")
+    func linkedRecord() async throws {
+        let other = try TemporaryFolder()
+        let text = "{\"auths\":{\"https://h/\":{\"auth\":\"c2VjcmV0\"}}}"
+        try other.write(text, to: "config.json")
+        site.set("/a.css", "a { }", type: "text/css")
+        try FileManager.default.createSymbolicLink(
+            at: site.folder.url.appendingPathComponent(".substitute.json"),
+            withDestinationURL: other.url.appendingPathComponent("config.json")
+        )
+        for command in [["add", "\(site.url)/a.css"], ["update"], ["outdated"]] {
+            let result = await Tool.run(command, in: site.folder.url)
+            #expect(result.status == 1 && result.errors.contains("cannot be read: it is not a plain file"), "\(result)")
+        }
+        #expect(try String(contentsOf: other.url.appendingPathComponent("config.json"), encoding: .utf8) == text)
+    }
+
     @Test("URLs that are redirected to the same page share its entry, and an entry of the user's own stays")
     func redirectsToOne() async throws {
         for path in ["/a", "/b"] {
