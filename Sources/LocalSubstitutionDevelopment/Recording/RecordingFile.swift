@@ -32,8 +32,9 @@ struct RecordingFile: Sendable {
         do {
             // Remove the temporary files of processes that were killed while they wrote.
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-                guard name.hasPrefix(prefix), let process = pid_t(name.dropFirst(prefix.count).prefix { $0 != "." }),
-                    process > 0, kill(process, 0) != 0, errno == ESRCH
+                let parts = name.dropFirst(prefix.count).split(separator: ".", omittingEmptySubsequences: false)
+                guard name.hasPrefix(prefix), parts.count == 2, parts[1].count == 8, parts[1].allSatisfy(\.isHexDigit),
+                    let process = pid_t(parts[0]), process > 0, kill(process, 0) != 0, errno == ESRCH
                 else { continue }
                 unlink(folder.appendingPathComponent(name).path)
             }

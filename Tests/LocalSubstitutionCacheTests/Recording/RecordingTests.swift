@@ -390,16 +390,14 @@ extension InstalledTests {
 
         @Test("The draft of a killed process is removed, and nothing else")
         func drafts() throws {
-            for name in [".app.har.2147483646", ".app.har.1", ".app.har.txt", ".other.har.2147483646"] {
-                try folder.write("", to: name)
-            }
+            let others = [
+                ".app.har.1.0A1B2C3D", ".app.har.2147483646", ".app.har.2147483646.notes",
+                ".app.har.4.2147483646.0A1B2C3D", ".app.har.txt", ".other.har.2147483646.0A1B2C3D",
+            ]
+            for name in others + [".app.har.2147483646.0A1B2C3D"] { try folder.write("", to: name) }
             try cache.record(to: folder.url.appendingPathComponent("app.har")).stop()
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
-            #expect(
-                names.filter { $0.contains(".har") }.sorted() == [
-                    ".app.har.1", ".app.har.txt", ".other.har.2147483646", "app.har",
-                ]
-            )
+            #expect(names.filter { $0.contains(".har") }.sorted() == others + ["app.har"])
         }
 
         @Test("A direct cache lookup is recorded only if a file answers it")
