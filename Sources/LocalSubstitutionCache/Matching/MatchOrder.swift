@@ -46,7 +46,7 @@ package struct MatchOrder: Sendable {
 
     /// The candidates, in order of precedence.
     package let candidates: [Candidate]
-    /// The indices of candidates.
+    /// The indices of candidates, or complements of indices: then Foundation spells the candidate's URL like the key.
     ///
     /// A key is the normal form of a URL. For the URL of a candidate, the value is the candidate that answers it. There
     /// are more keys, which no URL equals: those of ``key(_:_:_:)`` for each rule, and those of files whose path is
@@ -96,10 +96,10 @@ package struct MatchOrder: Sendable {
         }
     }
 
-    /// Adds a spelling of a candidate's URL that differs from the normal form, so that one lookup finds it.
-    mutating func add(spelling: String) {
-        guard let identity = try? URLIdentity(spelling) else { return }
-        first[spelling] = first(matching: identity)
+    /// Adds Foundation's spelling of a candidate's URL, unless another candidate answers this URL.
+    mutating func add(spelling: String, of index: Int) {
+        let known = first[spelling] ?? (try? URLIdentity(spelling)).flatMap(first(matching:))
+        if known == index { first[spelling] = ~index }
     }
 
     private mutating func add(_ index: Int, _ candidate: Candidate, at base: String) {
@@ -133,16 +133,16 @@ package struct MatchOrder: Sendable {
         return "\(base[...slash])\n\(URLIdentity.decoded(String(base[base.index(after: slash)...])))"
     }
 
-    /// Returns the index of the candidate that answers a request for `url`; nil if none does.
+    /// Returns the candidate that answers a request for `url`, and whether this is its spelling; nil if none does.
     ///
     /// Cost: one lookup for the normal form of a candidate's URL, and for spellings that were added. Any other URL is
     /// normalised, and then costs as much as an identity.
-    func first(matching url: String) -> Int? {
-        if let index = first[url] { return index }
+    func first(matching url: String) -> (index: Int, isSpelling: Bool)? {
+        if let index = first[url] { return index < 0 ? (~index, true) : (index, false) }
         guard let identity = try? URLIdentity(url) else { return nil }
         // If the URL is in normal form, it was looked up already.
         if rules.isEmpty, depths.isEmpty, identity.base == url { return nil }
-        return first(matching: identity)
+        return first(matching: identity).map { ($0, false) }
     }
 
     /// Returns the index of the candidate that answers a request; nil if none does.
@@ -169,7 +169,7 @@ package struct MatchOrder: Sendable {
 
     /// Returns the index of the first candidate with a URL or decoded URL; nil if there is none.
     private func find(_ base: String, _ query: String?) -> Int? {
-        let exactly = first[Self.key(base, query, 0)]
+        let exactly = first[Self.key(base, query, 0)].map { $0 < 0 ? ~$0 : $0 }
         guard !rules.isEmpty, let rules = rules[base] else { return exactly }
         let leniently = rules.enumerated().compactMap {
             first[Self.key(base, $1.remainder(of: query), $0 + 1)]

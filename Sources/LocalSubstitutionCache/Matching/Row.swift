@@ -15,7 +15,7 @@ package final class Row: @unchecked Sendable {
     private let index: Int
     private let contents: FileContents
     /// The row's URL as Foundation spells it.
-    let spelling: String
+    private let spelling: String
     let isNetworkFirst: Bool
     /// The response to a GET whose URL is spelled as in the manifest; nil until it is built.
     ///

@@ -83,7 +83,7 @@ package final class SubstitutionTable: Sendable {
         var rows: [Row] = []
         rows.reserveCapacity(order.candidates.count)
         var findings: [Finding] = []
-        for candidate in order.candidates {
+        for (index, candidate) in order.candidates.enumerated() {
             let target = candidate.target
             let substitution = substitutions[candidate.substitution]
             guard let spelling = Self.spelling(of: target) else {
@@ -94,7 +94,7 @@ package final class SubstitutionTable: Sendable {
             rows.append(
                 Row(substitutions, candidate.substitution, contents[candidate.substitution], spelling)
             )
-            if spelling != target.identity.description { order.add(spelling: spelling) }
+            order.add(spelling: spelling, of: index)
         }
         guard findings.isEmpty else { throw ManifestError(manifest.source.issues(findings)) }
         (self.order, self.rows) = (order, rows)
@@ -116,10 +116,8 @@ package final class SubstitutionTable: Sendable {
     /// Cost: one lookup for a URL that is spelled as in the manifest. Any other URL is normalised, and then looked up
     /// in ``MatchOrder``.
     func match(_ url: URL, isPrepared: Bool = false) -> Match? {
-        let spelling = url.absoluteString
-        guard let index = order.first(matching: spelling) else { return nil }
-        let row = rows[index]
-        return Match(row: row, isExact: row.spelling == spelling, isPrepared: isPrepared)
+        guard let (index, isSpelling) = order.first(matching: url.absoluteString) else { return nil }
+        return Match(row: rows[index], isExact: isSpelling, isPrepared: isPrepared)
     }
 
     /// Returns the object of a type that is kept with the table, and creates it at the first call.
