@@ -197,6 +197,25 @@ struct SecretMaskTests {
     )
     func texts(text: String, expected: String) { #expect(SecretMask.masked(text: text) == expected) }
 
+    @Test(
+        "In a message, only what is surely a secret is masked, and nothing that is to be typed",
+        arguments: [
+            ("\"ftp://h/?password=x\", and only http:", "\"ftp://h/?password=masked\", and only http:"),
+            ("https://h/a?token=abc, which", "https://h/a?token=masked, which"),
+            ("https://h/session: 2 files", "https://h/session: 2 files"),
+            ("\"https://h/token\": \"a.txt\"", "\"https://h/token\": \"a.txt\""),
+            ("https://h/SG.html and \"ghp_a…\"", "https://h/SG.html and \"ghp_a…\""),
+            ("password: hunter2", "password: masked"), ("https://h/a?state=x&code=y", "https://h/a?state=x&code=y"),
+            ("use: substitute add 'https://h/?token=x'", "use: substitute add 'https://h/?token=x'"),
+            ("substitute add: https://h/?token=x is", "substitute add: https://h/?token=masked is"),
+            ("a?pin=1; did you mean \"//h/?pin=1\"?", "a?pin=masked; did you mean \"//h/?pin=1\"?"),
+        ]
+    )
+    func messages(text: String, expected: String) {
+        #expect(SecretMask.shown(text) == expected)
+        #expect(SecretMask.shown(expected) == expected)
+    }
+
     @Test("The depth of a URL takes no stack, and its length only linear time")
     func depth() async throws {
         try await onThread(stackSize: 512 << 10) {

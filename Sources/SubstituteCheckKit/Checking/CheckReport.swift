@@ -39,9 +39,9 @@ package struct CheckReport {
     package func print(as format: ReportFormat) throws {
         switch format {
         case .text: printText()
-        case .json: for issue in results.flatMap(\.issues) { try console.printJSON(JSONIssue(issue)) }
+        case .json: for issue in results.flatMap(\.issues) { console.printOwn(try JSONLine.encode(JSONIssue(issue))) }
         case .github: printGitHub()
-        case .sarif: try console.printJSON(SARIF(results))
+        case .sarif: console.printOwn(try JSONLine.encode(SARIF(results)))
         }
     }
 
@@ -62,7 +62,7 @@ package struct CheckReport {
     private func printText(_ issue: ManifestIssue, _ excerpts: Excerpts) {
         let severity = console.coloured("\(issue.severity.rawValue):", issue.severity == .error ? .red : .yellow)
         let place = console.coloured("\(visible(issue.file)):\(issue.line):\(issue.column):", .bold)
-        console.print("\(place) \(severity) \(issue.message)")
+        console.printOwn("\(place) \(severity) \(issue.message)")
         if let line = excerpts.line(of: issue) {
             console.printOwn(line.text)
             console.print(line.indentation + console.coloured("^", .green))
@@ -109,7 +109,7 @@ package struct CheckReport {
                 title: issue.code.rawValue,
                 at: (issue.file, issue.line, issue.column)
             )
-            console.print(command.text)
+            console.printOwn(command.text)
         }
         console.print(verdict)
     }

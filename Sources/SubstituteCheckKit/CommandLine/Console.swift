@@ -102,7 +102,7 @@ package final class Console {
 
     nonisolated(unsafe) private static let string = /"(?:[^"\\]++|\\.)*+"/
 
-    /// Writes a line that holds nothing but the user's own manifest to standard output.
+    /// Writes a line about the user's own manifest and files to standard output.
     package func printOwn(_ line: String) {
         buffer.append(contentsOf: line.utf8)
         buffer.append(UInt8(ascii: "\n"))

@@ -82,12 +82,23 @@ package enum SecretMask {
             let isName =
                 place.range.count < 12 && SecretWords.suggestion(of: place.name) == nil
                 && bytes[..<place.range.lowerBound].last.map { "/\" ".utf8.contains($0) } ?? true
+                || isEndOfURL(place.name, in: bytes[..<place.range.lowerBound])
             guard !isName, typed.first?.contains(place.range.lowerBound) != true else { return nil }
             // The punctuation of the sentence around a URL follows its last value.
             let last = bytes[place.range].lastIndex { !",.;:)".utf8.contains($0) } ?? place.range.lowerBound
             return place.range.lowerBound..<last + 1
         }
         return replaced(hidden, in: message)
+    }
+
+    /// True if a name is the end of a URL, which a colon of the sentence follows: `https://h/session: 2 files`.
+    private static func isEndOfURL(_ name: String, in text: ArraySlice<UInt8>) -> Bool {
+        ["", "\""].contains { end in
+            ["", " ", "\"", " \""].contains { start in
+                let ending = "/\(name)\(end):\(start)".utf8
+                return text.suffix(ending.count).elementsEqual(ending)
+            }
+        }
     }
 
     nonisolated(unsafe) private static let typed =
