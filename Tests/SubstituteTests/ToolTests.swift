@@ -92,16 +92,6 @@ struct ToolTests {
             ),
             "\(github.output)"
         )
-        let document = try await run(["check", "--format=sarif"]).output
-        let log = try #require(JSONSerialization.jsonObject(with: Data(document.utf8)) as? [String: Any])
-        #expect(log["version"] as? String == "2.1.0")
-        let results = try #require(((log["runs"] as? [Any])?.first as? [String: Any])?["results"] as? [[String: Any]])
-        #expect(results.map { $0["ruleId"] as? String } == ["missing-file", "missing-file", "hides-sign-in"])
-        #expect(results.map { $0["level"] as? String } == ["error", "error", "warning"])
-        let location = (results[0]["locations"] as? [[String: Any]])?.first?["physicalLocation"] as? [String: Any]
-        #expect((location?["artifactLocation"] as? [String: Any])?["uri"] as? String == "Substitutions/manifest.json")
-        // "é" has two bytes, but is one character.
-        #expect(location?["region"] as? [String: Int] == ["startLine": 1, "startColumn": 18])
     }
 
     @Test("The files that ship are counted by kind, and a budget is enforced")
@@ -331,7 +321,7 @@ struct ToolTests {
         }
         #expect(try await completed(["substitute", "c"]) == ["capture", "check", "completions"])
         #expect(try await completed(["substitute", "check", "--b"]) == ["--budget"])
-        #expect(try await completed(["substitute", "check", "--format", ""]) == ["text", "json", "github", "sarif"])
+        #expect(try await completed(["substitute", "check", "--format", ""]) == ["text", "json", "github"])
         #expect(try await completed(["substitute", "completions", "z"]) == ["zsh"])
         #expect(try await completed(["substitute", "check", "Sub"]) == [])
     }

@@ -9,8 +9,6 @@ package enum ReportFormat: String, CaseIterable {
     case json
     /// Workflow commands, which GitHub shows beside the lines of a change.
     case github
-    /// One document in the Static Analysis Results Interchange Format (OASIS, 2.1.0).
-    case sarif
 }
 
 /// Prints the issues of manifests.
@@ -41,7 +39,6 @@ package struct CheckReport {
         case .text: printText()
         case .json: for issue in results.flatMap(\.issues) { console.printOwn(try JSONLine.encode(JSONIssue(issue))) }
         case .github: printGitHub()
-        case .sarif: console.printOwn(try JSONLine.encode(SARIF(results)))
         }
     }
 
@@ -112,92 +109,5 @@ package struct CheckReport {
             console.printOwn(command.text)
         }
         console.print(verdict)
-    }
-}
-
-/// A log of SARIF 2.1.0 with one run.
-private struct SARIF: Encodable {
-    let version = "2.1.0"
-    let schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    let runs: [Run]
-
-    enum CodingKeys: String, CodingKey {
-        case version
-        case schema = "$schema"
-        case runs
-    }
-
-    struct Run: Encodable {
-        let tool: Tool
-        let columnKind = "unicodeCodePoints"
-        let results: [Result]
-    }
-
-    struct Tool: Encodable {
-        let driver: Driver
-    }
-
-    struct Driver: Encodable {
-        let name = "substitute"
-        let rules: [Rule]
-    }
-
-    struct Rule: Encodable {
-        let id: String
-    }
-
-    struct Result: Encodable {
-        let ruleId: String
-        let level: String
-        let message: Message
-        let locations: [Location]
-    }
-
-    struct Message: Encodable {
-        let text: String
-    }
-
-    struct Location: Encodable {
-        let physicalLocation: PhysicalLocation
-    }
-
-    struct PhysicalLocation: Encodable {
-        let artifactLocation: ArtifactLocation
-        let region: Region
-    }
-
-    struct ArtifactLocation: Encodable {
-        let uri: String
-    }
-
-    struct Region: Encodable {
-        let startLine: Int
-        let startColumn: Int
-    }
-
-    init(_ results: [CheckReport.Result]) {
-        let codes = Set(results.flatMap(\.issues).map(\.code.rawValue)).sorted()
-        let found = results.flatMap { result in
-            let excerpts = Excerpts(result.check.text)
-            return result.issues.map { issue in
-                let name = UserInformation.hidden(in: issue.file)
-                let path = name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? name
-                let region = Region(startLine: issue.line, startColumn: excerpts.scalarColumn(of: issue))
-                return Result(
-                    ruleId: issue.code.rawValue,
-                    level: issue.severity.rawValue,
-                    message: Message(text: issue.message),
-                    locations: [
-                        Location(
-                            physicalLocation: PhysicalLocation(
-                                artifactLocation: ArtifactLocation(uri: path),
-                                region: region
-                            )
-                        )
-                    ]
-                )
-            }
-        }
-        runs = [Run(tool: Tool(driver: Driver(rules: codes.map(Rule.init))), results: found)]
     }
 }

@@ -60,14 +60,6 @@ package struct Excerpts {
         )
     }
 
-    /// Returns the column of an issue in Unicode scalars, from 1.
-    func scalarColumn(of issue: ManifestIssue) -> Int {
-        guard issue.line <= lineStarts.count else { return issue.column }
-        let start = lineStarts[issue.line - 1]
-        let end = min(start + issue.column - 1, text.count)
-        return String(decoding: text[start..<max(start, end)], as: UTF8.self).unicodeScalars.count + 1
-    }
-
     /// Returns the first offset, from `offset` on, at which a UTF-8 character begins.
     private func boundary(_ offset: Int, before end: Int) -> Int {
         var offset = offset

@@ -48,7 +48,7 @@ enum CheckCommand {
         "format",
         value: "format",
         choices: ReportFormat.allCases.map(\.rawValue),
-        "The output format: text; json, one object for each issue; github, workflow\nannotations; or sarif, one document."
+        "The output format: text; json, one object for each issue; or github,\nworkflow annotations."
     )
     private static let json = Option("json", "The same as --format json.")
     private static let folder = Option(
