@@ -20,7 +20,7 @@ extension Browser {
                     deciding -= 1
                 }
             }
-        case "Fetch.authRequired": Task { await refusePassword(event) }
+        case "Fetch.authRequired": Task { await answerPassword(event) }
         case "Target.attachedToTarget": attached(event)
         case "Target.detachedFromTarget": detached(event)
         case "Page.frameNavigated": navigated(event)

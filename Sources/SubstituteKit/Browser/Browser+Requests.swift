@@ -84,17 +84,22 @@ extension Browser {
         }
     }
 
-    func refusePassword(_ event: DevTools.Event) async {
+    func answerPassword(_ event: DevTools.Event) async {
         struct Challenge: Decodable {
             struct Request: Decodable { let url: String }
             let requestId: String
             let request: Request
         }
         guard let challenge: Challenge = event.parameters() else { return }
-        report("\(shortened(challenge.request.url)) asks for a password", .password)
+        traffic.protect(challenge.request.url)
+        // Without a window, no user can type a password.
+        if !settings.hasWindow { report("\(shortened(challenge.request.url)) asks for a password", .password) }
         try? await devTools.run(
             "Fetch.continueWithAuth",
-            ["requestId": challenge.requestId, "authChallengeResponse": ["response": "CancelAuth"]]
+            [
+                "requestId": challenge.requestId,
+                "authChallengeResponse": ["response": settings.hasWindow ? "Default" : "CancelAuth"],
+            ]
         )
     }
 }

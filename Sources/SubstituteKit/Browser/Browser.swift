@@ -112,8 +112,7 @@ actor Browser {
         let own = settings.hasWindow ? "" : version.userAgent.replacingOccurrences(of: "Headless", with: "")
         userAgent = settings.device?.userAgent ?? own
         let stages = ["Request", "Response"].map { ["urlPattern": "*", "requestStage": $0] }
-        // Without a window, no user can type a password, so the tool cancels every password request.
-        try await devTools.run("Fetch.enable", ["patterns": stages, "handleAuthRequests": !settings.hasWindow])
+        try await devTools.run("Fetch.enable", ["patterns": stages, "handleAuthRequests": true])
         try await devTools.run("Browser.setDownloadBehavior", ["behavior": "deny", "eventsEnabled": true])
         try await devTools.run("Target.setAutoAttach", Self.attachingAll)
         struct Target: Decodable { let targetId: String }

@@ -10,6 +10,8 @@ final class Traffic: @unchecked Sendable {
     private var downloads: Set<String> = []
     private var begun: Set<String> = []
     private var credentials: [String: Credentials] = [:]
+    /// The servers that have asked for a password, or that a URL with one names.
+    private var protected: Set<String> = []
     private var lastChange = DispatchTime.now()
 
     /// The kinds of credentials that the requests of a load carried.
@@ -106,6 +108,20 @@ final class Traffic: @unchecked Sendable {
     /// Returns true if a response was to be saved as a file.
     func isDownload(_ url: String) -> Bool { lock.withLock { downloads.contains(url) } }
 
-    /// Returns the credentials that the requests of one load carried, including those after redirects.
-    func credentials(of load: String) -> Credentials { lock.withLock { credentials[load] ?? Credentials() } }
+    /// Notes that a server wants a password; the browser reports none of the requests that carry it.
+    func protect(_ url: String) { lock.withLock { _ = protected.insert(Self.server(of: url)) } }
+
+    private static func server(of url: String) -> String {
+        let url = URL(string: url)
+        return "\(url?.scheme ?? "")://\(url?.host ?? ""):\(url?.port ?? 0)"
+    }
+
+    /// Returns the credentials that the requests of a load carried, including those after redirects.
+    func credentials(of load: String, _ url: String) -> Credentials {
+        lock.withLock {
+            var carried = credentials[load] ?? Credentials()
+            if protected.contains(Self.server(of: url)) { carried.hasAuthorization = true }
+            return carried
+        }
+    }
 }

@@ -60,7 +60,7 @@ extension Fetcher.FetchedResponse {
             switch status {
             case 204, 205: ", so it has no file at this URL"
             case 304: ", though nothing was loaded before; load it with substitute capture"
-            case 401: ", because it asks for a password; load it with substitute capture --show, and sign in there"
+            case 401: ", because it asks for a password; sign in there with substitute capture --show --include-private"
             case 403, 406:
                 ", because it refuses some programs, networks and pages; load it with substitute capture, or save it in a browser"
             case 429:

@@ -155,7 +155,7 @@ struct RemoteCheck {
             case 404, 410:
                 return Finding(copy: copy, state: .gone, reason: "its server answers \(answer.status)")
             default:
-                return Finding(copy: copy, state: .unknown, reason: "its server answers \(answer.status)")
+                return Finding(copy: copy, state: .unknown, reason: answer.refusal)
             }
         } catch {
             let reason = (error as? ToolError)?.message ?? error.localizedDescription
