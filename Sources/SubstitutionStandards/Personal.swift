@@ -12,13 +12,12 @@ extension URLRequest {
     ///
     /// The response to such a request is kept only if the app allows it for the host.
     package var isPersonal: Bool {
+        let isFieldPersonal = (allHTTPHeaderFields ?? [:]).contains { name, value in
+            SecretWords.isCredential(field: name) || SecretScanner.isCertain(in: value)
+        }
         // No server receives the fragment.
         let url = url?.absoluteString.prefix { $0 != "#" } ?? ""
-        if (allHTTPHeaderFields ?? [:]).contains(where: holdsSecret)
-            || SecretScanner.isCertain(in: String(url), isURL: true)
-        {
-            return true
-        }
+        if isFieldPersonal || SecretScanner.isCertain(in: String(url), isURL: true) { return true }
         guard let body = httpBody else { return false }
         // A body of this length is not searched.
         return body.count > 1 << 16 || SecretScanner.isCertain(in: String(decoding: body, as: UTF8.self))
@@ -31,18 +30,21 @@ extension HTTPURLResponse {
     /// `Set-Cookie` does not count, because no copy of the response has it.
     package var isPersonal: Bool {
         (allHeaderFields as? [String: String] ?? [:]).contains { name, value in
-            !Self.fieldsForBrowsers.contains(name.lowercased()) && holdsSecret(name, value)
+            let name = name.lowercased()
+            if Self.publicFields.contains(name) { return false }
+            // In a response, most fields with a key are about caches.
+            let namesSecret = !name.hasPrefix("access-control-") && SecretWords.suggestion(of: name) == .certain
+            return namesSecret && !Self.flags.contains(value.lowercased()) || SecretScanner.isCertain(in: value)
         }
     }
 
-    /// Fields that tell a browser what it may do, where to report, and how to sign in; the keys in them are public.
-    private static let fieldsForBrowsers: Set = [
+    /// Fields that tell caches and browsers what they may do, and where to report; the keys in them are public.
+    private static let publicFields: Set = [
         "content-security-policy", "content-security-policy-report-only", "expect-ct", "feature-policy", "nel",
-        "permissions-policy", "proxy-authenticate", "report-to", "reporting-endpoints", "set-cookie", "set-cookie2",
-        "www-authenticate",
+        "netlify-vary", "permissions-policy", "proxy-authenticate", "public-key-pins", "public-key-pins-report-only",
+        "report-to", "reporting-endpoints", "set-cookie", "set-cookie2", "signature", "signature-input",
+        "www-authenticate", "x-accepted-oauth-scopes", "x-content-security-policy", "x-oauth-scopes", "x-webkit-csp",
     ]
-}
 
-private func holdsSecret(_ name: String, _ value: String) -> Bool {
-    SecretWords.isCredential(field: name) || SecretScanner.isCertain(in: value)
+    private static let flags: Set = ["", "0", "1", "false", "no", "none", "off", "on", "true", "yes"]
 }

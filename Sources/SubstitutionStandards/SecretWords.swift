@@ -29,14 +29,10 @@ package enum SecretWords {
         switch suggestion(of: name) {
         case .certain: true
         // All other fields with a key identify an app or a user to the server.
-        case .key: !ordinaryKeys.contains(name.lowercased())
+        case .key: !["idempotency-key", "sec-websocket-key", "surrogate-key"].contains(name.lowercased())
         case .likely, nil: false
         }
     }
-
-    private static let ordinaryKeys: Set = [
-        "idempotency-key", "sec-websocket-key", "surrogate-key", "cache-key", "x-cache-key",
-    ]
 
     /// Returns the words of a name, without digits and punctuation, in lower case.
     ///

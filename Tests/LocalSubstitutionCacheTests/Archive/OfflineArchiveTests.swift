@@ -94,13 +94,18 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
                 "x-amz-server-side-encryption-aws-kms-key-id":
                     "arn:aws:kms:a:1:key/1234abcd-12ab-34cd-56ef-1234567890ab",
                 "x-goog-hash": "md5=CY9rzUYh03PK3k6DJie09g==", "Surrogate-Key": "page/12 site", "X-Cache-Key": "/a/b",
+                "X-Apple-Jingle-Correlation-Key": "ABCDEFGH2345", "xkey": "page-12", "Netlify-Vary": "cookie=lang",
+                "X-OAuth-Scopes": "repo", "X-Authenticated": "0", "X-Cookies-Accepted": "no", "Signature": "a=:b3Bl:",
+                "Public-Key-Pins": "pin-sha256=\"d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM=\"",
             ],
             [
                 "Content-Security-Policy":
                     "default-src 'self'; report-uri https://o1.ingest.sentry.io/api/1/security/?sentry_key=0a1b2c",
                 "WWW-Authenticate": "Bearer realm=\"a\", token=x", "Report-To": "{\"url\":\"https://h/?token=a1b2c3\"}",
                 "Access-Control-Allow-Headers": "Authorization, X-Api-Key, X-CSRF-Token",
-                "Access-Control-Expose-Headers": "X-Auth-Token", "Server-Timing": "auth;dur=5, cache;desc=hit",
+                "Access-Control-Expose-Headers": "X-Auth-Token", "Access-Control-Allow-Credentials": "true",
+                "Cross-Origin-Embedder-Policy": "credentialless", "Clear-Site-Data": "\"cache\", \"cookies\"",
+                "Server-Timing": "auth;dur=5, cache;desc=hit",
                 "Strict-Transport-Security": "max-age=63072000; includeSubDomains; preload",
                 "Content-Digest": "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:",
                 "Link": "<https://h/a.css?v=68b329da9893e34099c7d8ad5cb9c940>; rel=preload; as=style; nonce=abc",
