@@ -65,7 +65,10 @@ struct HostileServerTests {
         "A refusal says why, and what to do",
         arguments: [
             (204, "X-A", "1", "it has no file at this URL"), (304, "ETag", "a", "load it with substitute capture"),
-            (401, "WWW-Authenticate", "Basic realm=a", "capture --show, and sign in"),
+            (
+                401, "WWW-Authenticate", "Basic realm=a",
+                "sign in there with substitute capture --show --include-private"
+            ),
             (403, "X-A", "1", "save it in a browser"), (429, "Retry-After", "120", "try again in 120 seconds"),
             (429, "Retry-After", "Wed, 25 Nov 2026 18:00:00 GMT", "try again later"),
             (451, "X-A", "1", "a law forbids it"), (503, "X-A", "1", "try again later"),
