@@ -72,10 +72,10 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
         guard let response else { return }
         guard archive.accepts(last) else { return archive.countRefusal(of: last) }
         // If there is a `Content-Encoding`, URL loading has decoded the body. Then its length differs from
-        // `Content-Length`.
+        // `Content-Length`, and only a body of nothing shows that URL loading could not decode it.
         let isEncoded = response.value(forHTTPHeaderField: "Content-Encoding") != nil
-        let expected = response.value(forHTTPHeaderField: "Content-Length").flatMap { Int($0) }
-        if let body, refusal == nil, isEncoded || expected ?? body.count == body.count {
+        let length = response.value(forHTTPHeaderField: "Content-Length")
+        if let body, refusal == nil, isEncoded ? !body.isEmpty : length.map({ Int($0) == body.count }) ?? true {
             archive.store(response, body, of: self)
         } else {
             archive.recordRefusal(refusal ?? .length)

@@ -114,7 +114,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     private let removals = RemovalLog.shared
     /// The directory's key in the removal log; every path to the directory gives the same key.
     private let name: String
-    let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
+    private let queue: DispatchQueue
     /// The queue on which loads read copies.
     let readingQueue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive.reading")
     private let lock = NSLock()
@@ -153,6 +153,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         self.isIncluded = isIncluded
         try folder.create()
         name = (try? FilePath(resolving: directory.path).text) ?? directory.standardizedFileURL.path
+        queue = removals.queue(for: name)
     }
 
     // MARK: - For the app
@@ -320,18 +321,15 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         // Since the call of `store`, this copy may have been removed, or replaced by a newer copy.
         func isPending() -> Bool { pending[file]?.incoming === incoming }
         defer { lock.withLock { if isPending() { pending[file] = nil } } }
-        guard lock.withLock(isPending), removals.allows(name, since: incoming.moment), let data = try? copy.encoded(),
-            data.count <= folder.capacity, finishRemovals().undone.isDisjoint(with: [nil, file])
+        guard lock.withLock(isPending), let data = try? copy.encoded(), data.count <= folder.capacity,
+            finishRemovals().undone.isDisjoint(with: [nil, file]),
+            // Asked last: a removal that begins later is done after this function, because it is still to be done then.
+            removals.allows(name, since: incoming.moment)
         else { return }
         let previous = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int ?? 0
         guard folder.write(data, to: file) else { return }
         total = total.map { max(0, $0 - previous) }
         total?.add(stated: data.count)
-        // Another `OfflineArchive` for the same folder may have removed all copies while the file was being written.
-        if !removals.allows(name, since: incoming.moment) {
-            removals.postpone(file, in: name)
-            finishRemovals()
-        }
         writes += 1
         // Other processes write to this folder, too, so the sizes are added up again after every 64 copies.
         if writes % 64 == 1 || total.map({ $0 > folder.capacity }) ?? true { total = folder.trim(sparing: file) }

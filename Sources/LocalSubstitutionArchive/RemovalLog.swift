@@ -21,6 +21,7 @@ final class RemovalLog: @unchecked Sendable {
     static let shared = RemovalLog()
 
     private let lock = NSLock()
+    private var queues: [String: DispatchQueue] = [:]
     private var now = 0
     /// The moment of the last removal from each directory.
     private var removals: [String: Int] = [:]
@@ -43,6 +44,18 @@ final class RemovalLog: @unchecked Sendable {
     private var moment: Int { unrecorded.loads > 0 ? unrecorded.since : now }
 
     private static let maximumCount = 10_000
+
+    /// Returns the queue on which all archives of a directory write and remove files.
+    ///
+    /// So no archive writes a copy while another one removes it.
+    func queue(for directory: String) -> DispatchQueue {
+        lock.withLock {
+            let queue =
+                queues[directory] ?? DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
+            queues[directory] = queue
+            return queue
+        }
+    }
 
     /// Records the removal of one copy, or of all copies, from a directory.
     func remove(from directory: String) {

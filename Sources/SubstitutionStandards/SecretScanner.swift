@@ -65,6 +65,8 @@ package struct SecretScanner {
     private var value = 0
     /// True if the last path before a query ends in the name of a file.
     private var isAsset = false
+    /// True if that file is a stylesheet, a script, an image or a font.
+    private var isPartOfPage = false
     /// The signs and spaces before a value that were read last; they are not read again, so the cost stays linear.
     private var gap = 0..<0
     /// True after `name=password`, whose `value=` is a secret, and so is the part of a form after an empty line.
@@ -167,7 +169,13 @@ package struct SecretScanner {
         if !isURL, letter.isSpace || letter.isOne(of: "\"<>") {
             begin(.text, after: index)
         } else if letter.isOne(of: "?") {
-            if zone != .query { isAsset = isFileName(parameter..<index) }
+            if zone != .query {
+                let type = MediaType(fileName: text(parameter..<index))
+                isAsset = type != nil
+                isPartOfPage =
+                    type.map { ["text/css", "text/javascript"].contains($0.essence) } ?? false
+                    || ["image", "font"].contains(type?.kind)
+            }
             begin(.query, after: index)
         } else if letter.isOne(of: "&") || letter.isOne(of: "/;") && zone == .path {
             begin(zone, after: index)
@@ -408,25 +416,25 @@ package struct SecretScanner {
     ///
     /// The value of such a parameter is a digest of the file, and not a secret. In a signed URL, it is the signature.
     private func isVersion(_ name: String, _ content: Range<Int>) -> Bool {
-        guard !isSigned, name.isEmpty ? isAsset : Self.isVersion(name.lowercased(), ofAsset: isAsset) else {
-            return false
-        }
         let value = letters[content].prefix { !$0.isOne(of: "=") }
+        let name = name.lowercased()
+        if isSigned { return false }
+        // The digests MD5, SHA-1 and SHA-256.
+        if isPartOfPage, Self.versionsOfParts.contains(name), [32, 40, 64].contains(value.count) {
+            return value.allSatisfy(\.byte.isHexDigit)
+        }
+        guard name.isEmpty ? isAsset : Self.versions.contains(name) else { return false }
         // In base64, digests of 128 to 512 bits have these lengths.
         return value.allSatisfy { $0.byte.isHexDigit || $0.isOne(of: ".-_") }
             || !name.isEmpty && [22, 27, 43, 64, 86].contains(value.count)
                 && !value.contains { $0.endsPiece || $0.isOne(of: ":") }
     }
 
-    private static func isVersion(_ name: String, ofAsset isAsset: Bool) -> Bool {
-        versions.contains(name) || isAsset && versionsOfAssets.contains(name)
-    }
-
     private static let versions: Set = [
         "v", "ver", "version", "rev", "revision", "h", "hash", "build", "cb", "sha", "commit",
     ]
-    /// The names that select a version only after the name of a file, such as `app.css?id=…` of Laravel Mix.
-    private static let versionsOfAssets: Set = [
+    /// The names that select a version only of a part of a page, such as `app.css?id=…` of Laravel Mix.
+    private static let versionsOfParts: Set = [
         "id", "_", "t", "ts", "c", "d", "m", "cache", "bust", "digest", "etag", "fingerprint", "md5", "checksum",
     ]
 

@@ -69,11 +69,13 @@ package enum SecretWords {
         "motdepasse", "contrasen", "wachtwoord", "oauth", "authoriz", "authoris", "authent", "authkey", "authcode",
         "accesscode", "verificationcode", "resetcode", "recoverycode", "activationcode", "confirmationcode",
         "logincode", "smscode", "mfacode", "facode", "onetimecode", "backupcode", "devicecode", "usercode", "twofactor",
-        "securityanswer", "recoveryphrase", "seedphrase", "authdata", "authinfo", "userauth", "basicauth", "xauth",
+        "securityanswer", "recoveryphrase", "seedphrase", "remoteuser", "clientcert", "clientprincipal", "authdata",
+        "authinfo", "userauth", "basicauth", "xauth",
         "httpauth",
     ])
     private static let certain: Set = [
-        "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "mfa", "sig", "sign", "sid",
+        "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "mfa", "tan", "lsid",
+        "osid", "sig", "sign", "sid",
         "tok",
         "tkn", "cred", "creds",
         "hdnea", "hdnts", "hdntl", "saml", "samlresponse", "dpop", "mdp", "clave", "senha", "haslo", "cvv", "cvc",

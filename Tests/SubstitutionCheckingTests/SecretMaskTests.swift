@@ -24,6 +24,13 @@ struct SecretMaskTests {
             ("https://h/a?x=Ab3d//E5gH7jK9mN1pQ2rS", "https://h/a?x=masked"),
             ("https://h/a?u=dGhpcyBpcyBub3Qgc28gc2VjcmV0%3D", "https://h/a?u=masked"),
             ("https://h/a?next=https%3A%2F%2Fh%2F%3Ftoken%3Dabc", "https://h/a?next=masked"),
+            (
+                "https://h/invoice.pdf?t=dGhpcyBpcyBub3Qgc28gc2VjcmV0",
+                "https://h/invoice.pdf?t=masked"
+            ),
+            (
+                "https://h/a.css?id=123e4567-e89b-12d3-a456-426614174000", "https://h/a.css?id=masked"
+            ),
             ("https://h/a?code=1&state=2", "https://h/a?code=masked&state=masked"),
         ]
     )
@@ -97,7 +104,8 @@ struct SecretMaskTests {
             "X-Goog-Signature", "GoogleAccessId", "AWSAccessKeyId", "hdnea", "hdnts", "hdntl", "__token__", "hmac",
             "SAMLResponse", "saml", "csrf", "_csrf", "XSRF-TOKEN", "__RequestVerificationToken", "otp", "totp", "pin",
             "jwt", "wstoken", "mkt_tok", "sas_token", "AccountKey", "SharedAccessKey", "connectionString", "cvv",
-            "iban", "sms_code", "mfa", "X-MFA", "2fa_code", "device_code", "user_code", "backup-code", "seedPhrase",
+            "iban", "tan", "lsid", "X-Remote-User", "X-Client-Cert", "sms_code", "mfa", "X-MFA", "2fa_code",
+            "device_code", "user_code", "backup-code", "seedPhrase",
         ]
     )
     func names(name: String) {

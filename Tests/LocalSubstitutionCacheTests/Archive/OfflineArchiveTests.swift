@@ -49,6 +49,10 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
     func wrongLength() throws {
         try keep("hello", for: request("a"), ["Content-Length": "4"])
         try keep("hello", for: request("b"), ["Content-Length": "4", "Content-Encoding": "gzip"])
+        // URL loading could not read the length, or not decode the body.
+        try keep("hello", for: request("c"), ["Content-Length": "0x5"])
+        try keep("", for: request("d"), ["Content-Encoding": "br"])
+        for path in ["c", "d"] { #expect(try text(of: request(path)) == nil) }
         #expect(try text(of: request("a")) == nil)
         #expect(try text(of: request("b")) == "hello")
     }
