@@ -64,7 +64,8 @@ struct MappedURLs {
     ///
     /// It is the file at the URL's path, or an unused file at the end of this path.
     private func file(for url: URLIdentity) -> String? {
-        let names = url.path.split(separator: "/")
+        // No system has a longer path, and each "/" costs a look at the disk.
+        let names = url.path.utf8.count > PATH_MAX ? [] : url.path.split(separator: "/")
         return names.indices.lazy.map { names[$0...].joined(separator: "/") }.first { path in
             (path == url.path.dropFirst() || !used.contains(path)) && path != "manifest.json"
                 && FileSystem.kind(of: folder.appendingPathComponent(path).path) == .typeRegular
