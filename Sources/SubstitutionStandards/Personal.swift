@@ -12,8 +12,10 @@ extension URLRequest {
     ///
     /// The response to such a request is kept only if the app allows it for the host.
     package var isPersonal: Bool {
+        // Agents that measure an app add fields with JSON in base64, and players count their sessions.
         let isFieldPersonal = (allHTTPHeaderFields ?? [:]).contains { name, value in
-            SecretWords.isCredential(field: name) || SecretScanner.isCertain(in: value)
+            !["newrelic", "x-playback-session-id"].contains(name.lowercased())
+                && (SecretWords.isCredential(field: name) || SecretScanner.isCertain(in: value))
         }
         // No server receives the fragment.
         let url = url?.absoluteString.prefix { $0 != "#" } ?? ""
@@ -31,7 +33,8 @@ extension HTTPURLResponse {
     package var isPersonal: Bool {
         (allHeaderFields as? [String: String] ?? [:]).contains { name, value in
             let name = name.lowercased()
-            if Self.publicFields.contains(name) { return false }
+            let isChallenge = [401, 407].contains(statusCode) && name.hasSuffix("-authenticate")
+            if isChallenge || Self.publicFields.contains(name) { return false }
             // In a response, most fields with a key are about caches.
             let namesSecret = !name.hasPrefix("access-control-") && SecretWords.suggestion(of: name) == .certain
             return namesSecret && !Self.flags.contains(value.lowercased()) || SecretScanner.isCertain(in: value)
@@ -41,9 +44,9 @@ extension HTTPURLResponse {
     /// Fields that tell caches and browsers what they may do, and where to report; the keys in them are public.
     private static let publicFields: Set = [
         "content-security-policy", "content-security-policy-report-only", "expect-ct", "feature-policy", "nel",
-        "netlify-vary", "permissions-policy", "proxy-authenticate", "public-key-pins", "public-key-pins-report-only",
+        "netlify-vary", "permissions-policy", "public-key-pins", "public-key-pins-report-only",
         "report-to", "reporting-endpoints", "set-cookie", "set-cookie2", "signature", "signature-input",
-        "www-authenticate", "x-accepted-oauth-scopes", "x-content-security-policy", "x-oauth-scopes", "x-webkit-csp",
+        "x-accepted-oauth-scopes", "x-content-security-policy", "x-oauth-scopes", "x-webkit-csp",
     ]
 
     private static let flags: Set = ["", "0", "1", "false", "no", "none", "off", "on", "true", "yes"]

@@ -103,7 +103,7 @@ struct RecordedLoad {
 
     private mutating func follow(_ response: HTTPURLResponse?, to next: URLRequest, at date: Date) -> Redirect {
         let redirect = Redirect(request: request, began: began, response: response, next: next)
-        wasPersonal = wasPersonal || identifiesUser || response?.value(forHTTPHeaderField: "Set-Cookie") != nil
+        wasPersonal = wasPersonal || identifiesUser || response?.identifiesUser ?? false
         (request, began, wasRedirected) = (next, date, true)
         begin(nil)
         return redirect
@@ -192,7 +192,7 @@ struct RecordedLoad {
     var isPersonal: Bool {
         if wasPersonal || identifiesUser { return true }
         guard let response = outsideResponse?.response else { return false }
-        if response.isPersonal || response.value(forHTTPHeaderField: "Set-Cookie") != nil { return true }
+        if response.identifiesUser { return true }
         if let field = response.value(forHTTPHeaderField: "Cache-Control") {
             guard let directives = CacheControl.directives(field) else { return true }
             if directives.contains("private") || directives.contains("no-store") { return true }
@@ -209,4 +209,9 @@ struct RecordedLoad {
         // An error's own text may hold the URL.
         return (error as? URLError).map { "failed: URLError \($0.code.rawValue)" } ?? "failed"
     }
+}
+
+extension HTTPURLResponse {
+    /// True if the response sets a cookie, or holds another secret.
+    fileprivate var identifiesUser: Bool { isPersonal || value(forHTTPHeaderField: "Set-Cookie") != nil }
 }

@@ -74,7 +74,9 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
             (200, ["Vary": "*"]), (200, ["Vary": "Accept-Encoding, Cookie"]),
             (200, ["X-CSRF-Token": "hunter2"]), (200, ["x-auth-token": "hunter2"]), (200, ["X-Api-Key": "hunter2"]),
             (200, ["Authorization": "Bearer hunter2"]), (200, ["Authentication-Info": "nextnonce=\"hunter2\""]),
-            (200, ["Refresh": "0;url=/x?token=hunter2"]), (200, ["Content-Location": "/a?access_token=hunter2"]),
+            (200, ["Refresh": "0;url=/x?token=hunter2"]),
+            (200, ["WWW-Authenticate": "Negotiate oYGKMIGHoAMKAQChCwYJKoZIgvcSAQICom8EbWBrBgkqhkiG9w0="]),
+            (200, ["Content-Location": "/a?access_token=hunter2"]),
             (200, ["Link": "</a?access_token=hunter2>; rel=next"]), (200, ["X-Amzn-Remapped-Set-Cookie": "a=hunter2"]),
             (200, ["Access-Control-Allow-Origin": "https://anna:hunter2@h"]),
             (200, ["X-Data": "eyJhbGciOiJub25lIn0.x"]),
@@ -105,7 +107,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
             [
                 "Content-Security-Policy":
                     "default-src 'self'; report-uri https://o1.ingest.sentry.io/api/1/security/?sentry_key=0a1b2c",
-                "WWW-Authenticate": "Bearer realm=\"a\", token=x", "Report-To": "{\"url\":\"https://h/?token=a1b2c3\"}",
+                "Report-To": "{\"url\":\"https://h/?token=a1b2c3\"}",
                 "Access-Control-Allow-Headers": "Authorization, X-Api-Key, X-CSRF-Token",
                 "Access-Control-Expose-Headers": "X-Auth-Token", "Access-Control-Allow-Credentials": "true",
                 "Cross-Origin-Embedder-Policy": "credentialless", "Clear-Site-Data": "\"cache\", \"cookies\"",
@@ -147,6 +149,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
             #expect(try !archive.accepts(request("a", [name: "x=y"])))
         }
         #expect(try !archive.accepts(request("a", ["Cache-Control": "no-store"])))
+        #expect(try archive.accepts(request("a", ["newrelic": "eyJ2IjpbMCwxXSwiZCI6e319"])))
         for url in ["ftp://example.com/", "https://me@example.com/", "file:///etc/passwd"] {
             #expect(!archive.accepts(URLRequest(url: try #require(URL(string: url)))), "\(url)")
         }

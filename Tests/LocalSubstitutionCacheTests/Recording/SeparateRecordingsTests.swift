@@ -87,13 +87,18 @@ extension InstalledTests {
         }
 
         @Test(
-            "A body after a redirect is not recorded if a request before it identified its user",
-            arguments: ["r?x=Ab3dE5gH7jK9mN1pQ", "r?code=483920", "r?token=hunter2", "r"]
+            "A body after a redirect is not recorded if a request or a response before it identified the user",
+            arguments: ["r?x=Ab3dE5gH7jK9mN1pQ", "r?code=483920", "r?token=hunter2", "rtoken", "r"]
         )
         func redirected(path: String) async throws {
             let site = try LoopbackServer { request in
                 request.path.hasPrefix("/r")
-                    ? .init(status: 302, headers: ["Location": "/page"]) : .text("the page")
+                    ? .init(
+                        status: 302,
+                        headers: ["Location": "/page"].merging(
+                            request.path == "/rtoken" ? ["X-CSRF-Token": "hunter2"] : [:]
+                        ) { $1 }
+                    ) : .text("the page")
             }
             defer { site.stop() }
             let cache = try folder.cache("{}")
