@@ -145,7 +145,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
     }
 
     private func carried(by held: HeldRequest) -> Traffic.Credentials {
-        held.networkId.flatMap { traffic?.credentials(of: $0, held.request.url) } ?? Traffic.Credentials()
+        traffic?.credentials(of: held.networkId ?? "", held.request.url) ?? Traffic.Credentials()
     }
 
     private func record(_ entry: HAREntry) {

@@ -265,11 +265,11 @@ struct HostileFolderTests {
         let isDone = Locked(false)
         async let exchanges = onThread {
             var count = 0
-            while !isDone.value {
+            repeat {
                 for (old, new) in [("site/d", "spare"), ("link", "site/d"), ("site/d", "link"), ("spare", "site/d")] {
                     count += rename("\(root)/\(old)", "\(root)/\(new)") == 0 ? 1 : 0
                 }
-            }
+            } while !isDone.value
             return count
         }
         let texts = try await onThread {
