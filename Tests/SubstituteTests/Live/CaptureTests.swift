@@ -103,6 +103,34 @@ struct CaptureTests {
         #expect(recording.contains("\"name\":\"Cookie\",\"value\":\"\""))
     }
 
+    @Test("What a server sends only after a password is left out", .startsChromium)
+    func passwordInURL() async throws {
+        let server = try LoopbackServer { request in
+            if request.path == "/open.css" {
+                return .init(headers: ["Content-Type": "text/css"], body: Data("a {}".utf8))
+            }
+            guard request.headers["authorization"] != nil else {
+                return .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"a\""])
+            }
+            let page =
+                "<!doctype html><link rel=icon href=data:,><link rel=stylesheet href=a.css><link rel=stylesheet href=open.css>"
+            return request.path == "/a.css"
+                ? .init(headers: ["Content-Type": "text/css"], body: Data("b {}".utf8))
+                : .init(headers: ["Content-Type": "text/html"], body: Data(page.utf8))
+        }
+        defer { server.stop() }
+        let url = server.url.absoluteString.replacingOccurrences(of: "://", with: "://anna:hunter2@") + "/page.html"
+        for isPrivate in [false, true] {
+            let folder = try TemporaryFolder()
+            try folder.write("{}", to: "manifest.json")
+            let options = ["capture", "--no-sandbox"] + (isPrivate ? ["--include-private"] : [])
+            let result = try await Tool.start(options + [url], in: folder.url)
+            let manifest = try String(contentsOf: folder.url.appendingPathComponent("manifest.json"), encoding: .utf8)
+            #expect(manifest.contains("/open.css"), "\(result)")
+            for name in ["page.html", "a.css"] { #expect(manifest.contains("/\(name)") == isPrivate, "\(result)") }
+        }
+    }
+
     @Test("A byte range becomes the whole file, and a stream is left out with a reason", .startsChromium)
     func parts() async throws {
         let site = try LiveSite()
