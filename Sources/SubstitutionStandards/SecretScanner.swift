@@ -18,7 +18,7 @@ package struct SecretScanner {
         package let range: Range<Int>
         /// False if the value is only random, or if its name has other meanings, too.
         package let isCertain: Bool
-        /// True for a token that identifies a person: JSON in base64 (as a JWT), or a text after a scheme's name.
+        /// True for a token that identifies a person: a key of a known form, or a text after a scheme's name.
         package let isToken: Bool
     }
 
@@ -69,6 +69,8 @@ package struct SecretScanner {
     private var isPartOfPage = false
     /// The signs and spaces before a value that were read last; they are not read again, so the cost stays linear.
     private var gap = 0..<0
+    /// The end of the secret that is not certain and was found last; its value is read further, for one that is.
+    private var open = 0
     /// True after `name=password`, whose `value=` is a secret, and so is the part of a form after an empty line.
     private var namesSecret = false
 
@@ -192,6 +194,7 @@ package struct SecretScanner {
 
     /// Reads a piece of a query, with its name if it has one; returns the end of the secret if it is random.
     private mutating func readPiece(_ start: Int) -> Int? {
+        if start < open { return nil }
         let end = letters[start...].firstIndex(where: \.endsPiece) ?? letters.count
         let sign = letters[start..<end].firstIndex { $0.isOne(of: "=") }
         if start == parameter, sign == start, letters[start..<end].contains(where: \.isAlphanumeric) {
@@ -207,7 +210,8 @@ package struct SecretScanner {
         let count = found.count
         var index = start
         while index < end, found.count == count { index = letters[index].isOfWord ? readWord(index) : index + 1 }
-        return found.count > count ? index : add(name, min(value, content.lowerBound), to: endOfValue(end))
+        if found.count == count { _ = add(name, min(value, content.lowerBound), to: endOfValue(end)) }
+        return index
     }
 
     private func isStartOfPiece(_ index: Int) -> Bool {
@@ -217,23 +221,24 @@ package struct SecretScanner {
     /// Reads a word, which may be a name, a key or a scheme; returns the index after it and its secret.
     private mutating func readWord(_ start: Int) -> Int {
         let end = letters[start...].firstIndex { !$0.isOfWord } ?? letters.count
-        if let (key, isCertain) = markedKey(start..<end) {
+        if let (key, isCertain, isToken) = markedKey(start..<end), isCertain || start >= open {
             // A key in PEM has several lines.
             let isLong = letters[key].byte == UInt8(ascii: "-") && !isURL
             let last = isLong ? letters.count : endOfValue(end)
-            let isToken = isCertain && letters[key].isOne(of: "e")
-            return add(parameterName, whole(key), to: last, isCertain: isCertain, isToken: isToken)
+            return max(end, add(parameterName, whole(key), to: last, isCertain: isCertain, isToken: isToken))
         }
         let name = text(start..<end)
         let suggestion = SecretWords.suggestion(of: name)
         if let sign = assignment(after: end) {
             let isNamed = namesSecret && ["value", "val", "content", "contents"].contains(name.lowercased())
-            if isNamed || isSecret(suggestion, sign) {
+            let isCertain = suggestion == .certain || isNamed
+            if isCertain || start >= open && isSecret(suggestion, sign) {
                 let first = letters[sign.index].isRaw ? sign.value : whole(sign.value)
                 let last = endOfValue(sign.value, in: sign.quote, isLine: sign.isLine)
                 namesSecret = false
-                return last == sign.value
-                    ? end : add(name, first, to: last, isCertain: suggestion == .certain || isNamed)
+                if last == sign.value { return end }
+                let isToken = isCertain && isToken(sign.value)
+                return max(end, add(name, first, to: last, isCertain: isCertain, isToken: isToken))
             }
             if ["name", "key", "field", "param", "header", "id"].contains(name.lowercased()) {
                 let word = letters[sign.value...].prefix { $0.isOfWord }
@@ -255,16 +260,22 @@ package struct SecretScanner {
         return end
     }
 
+    /// Adds a secret; returns the index at which the reading goes on.
     private mutating func add(_ name: String, _ start: Int, to end: Int, isCertain: Bool = false, isToken: Bool = false)
         -> Int
     {
+        var (name, first, end) = (name, letters[start].start, end)
+        if isCertain, start < open, let outer = found.popLast() {
+            (name, first, end) = (name.isEmpty ? outer.name : name, min(first, outer.range.lowerBound), max(end, open))
+        }
         // The whole value may begin before the end of the secret that was found last.
-        let first = max(letters[start].start, found.last?.range.upperBound ?? 0)
+        first = max(first, found.last?.range.upperBound ?? 0)
         if first < letters[end - 1].end {
             let range = first..<letters[end - 1].end
             found.append(Place(name: name, range: range, isCertain: isCertain, isToken: isToken))
+            open = isCertain ? 0 : end
         }
-        return end
+        return isCertain ? end : start
     }
 
     /// Returns the beginning of the text that is masked for a secret at an index: in a query, the whole value.
@@ -386,7 +397,7 @@ package struct SecretScanner {
     ///
     /// Some forms begin like words and names of files. A short text of such a form is no key outside a query, and may
     /// be one inside a query.
-    private func markedKey(_ word: Range<Int>) -> (index: Int, isCertain: Bool)? {
+    private func markedKey(_ word: Range<Int>) -> (index: Int, isCertain: Bool, isToken: Bool)? {
         for index in word where index == word.lowerBound || !letters[index - 1].isAlphanumeric {
             let rest = letters[index..<word.upperBound].prefix(100).lazy.map(\.byte)
             // "ASIA" is also a word.
@@ -397,9 +408,18 @@ package struct SecretScanner {
             let isCertain =
                 !SecretWords.weakMarks.contains(atStartOf: rest)
                 || rest.count >= 12 && rest.contains(where: \.isASCIIDigit)
-            if isCertain || zone == .query { return (index, isCertain) }
+            if isCertain || zone == .query {
+                return (index, isCertain, isCertain && !SecretWords.marksOfSites.contains(atStartOf: rest))
+            }
         }
         return nil
+    }
+
+    /// True if the value at an index begins with a token that identifies a person.
+    private func isToken(_ start: Int) -> Bool {
+        let word = start..<(letters[start...].firstIndex { !$0.isOfWord } ?? letters.count)
+        return markedKey(word)?.isToken == true
+            || SecretWords.schemes.contains(text(word).lowercased()) && secretAfterScheme(word) != nil
     }
 
     /// True if the value at an index is a word, or the name of a file.
@@ -408,6 +428,23 @@ package struct SecretScanner {
         return value.count < 20
             && value.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0.byte || $0.isOne(of: "-_") }
             || isFileName(value.indices)
+    }
+
+    /// True for words that begin with capital letters; at most one of them has no vowel.
+    ///
+    /// Of 1,000 random texts of 16 letters and digits, about two look like this.
+    private func isOfWords(_ range: Range<Int>) -> Bool {
+        var (count, odd, hasVowel) = (0, 0, true)
+        for index in range {
+            guard let kind = letters[index].kind, kind != .digit else { return false }
+            let isNextSmall = index + 1 < range.upperBound && letters[index + 1].kind == .small
+            let wasSmall = index > range.lowerBound && letters[index - 1].kind == .small
+            if index == range.lowerBound || kind == .large && (isNextSmall || wasSmall) {
+                (count, odd, hasVowel) = (count + 1, hasVowel ? odd : odd + 1, false)
+            }
+            if "aeiouy".utf8.contains(letters[index].byte.asciiLowercased) { hasVowel = true }
+        }
+        return (hasVowel ? odd : odd + 1) <= 1 && range.count >= 3 * count
     }
 
     private func isFileName(_ range: Range<Int>) -> Bool { MediaType(fileName: text(range)) != nil }
@@ -440,7 +477,7 @@ package struct SecretScanner {
 
     /// True for a long text in which digits, small and capital letters alternate.
     ///
-    /// They do so in digests, UUIDs and base64, but not in words that begin with capital letters. A path is no secret.
+    /// They do so in digests, UUIDs and base64, but not in words such as `getHomePage`. A path is no secret.
     private func isRandom(_ range: Range<Int>) -> Bool {
         let value = letters[range]
         let slashes = value.indices.filter { letters[$0].isOne(of: "/") }
@@ -455,7 +492,7 @@ package struct SecretScanner {
                     ? .small : kind
             }
             let changes = zip(kinds, kinds.dropFirst()).count { $0 != $1 }
-            return changes >= 4 && changes * 5 >= kinds.count
+            return changes >= 4 && changes * 5 >= kinds.count && !isOfWords(run.indices)
         }
     }
 }

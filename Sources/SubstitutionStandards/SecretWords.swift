@@ -115,6 +115,9 @@ package enum SecretWords {
         "eyJ", "ewog", "eyAi", "AIza", "sk-or-", "npm_", "SG.", "EAAC", "EAAB", "EAAA", "hf_", "glc_", "sl.B",
     ])
 
+    /// The marks of keys that a site gives to every visitor, as in signed URLs.
+    static let marksOfSites = Beginnings(["AIza", "AKIA", "ASIA"])
+
     /// Words, grouped by their first byte.
     struct Beginnings: Sendable {
         private let words: [UInt8: [[UInt8]]]

@@ -147,6 +147,30 @@ struct SecretMaskTests {
     }
 
     @Test(
+        "A secret is certain, and personal, whatever the name of its parameter",
+        arguments: [
+            "token", "apikey", "code", "state", "user", "key", "sig", "invite", "x", "email", "a=1;login", "nonce",
+        ]
+    )
+    func inside(name: String) {
+        let values = [
+            Self.token, "Bearer%20\(Self.token)", "ghp_16C7e42F292c6912E7", "sk_live_a1b2c3d4e5f6",
+            "%7B%22password%22%3A%22\(Self.token)%22%7D", "bob;password=hunter2", "https://h/?passwd=hunter2",
+            "A1b2C3d4E5f6G7h8,passwd=hunter2", "a@b.c%26password=hunter2", "%22%22,x-password:hunter2",
+        ]
+        for value in values {
+            let url = "https://h/a?\(name)=\(value)"
+            #expect(SecretMask.isCertain(in: url), "\(url)")
+            #expect(!SecretMask.shown("it is \(url)").contains("hunter2"), "\(url)")
+        }
+        for value in values.prefix(4) {
+            #expect(!SecretMask.findings(in: "https://h/a?\(name)=\(value)").personal.isEmpty, "\(name)=\(value)")
+        }
+    }
+
+    private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjMifQ.abc9sig"
+
+    @Test(
         "The URLs of ordinary files and pages stay readable",
         arguments: [
             "/app.8f3a9c1d2e4b5f60.js", "/static/js/2.9f86d081.chunk.js", "/css/site.css?v=8f3a", "/site.css?ver=6.4.2",
@@ -167,6 +191,9 @@ struct SecretMaskTests {
             "/search?q=token+2024&title=basic+2026", "/search?q=digest+june2024", "/search?q=bearer+bonds",
             "/app.css?id=68b329da9893e34099c7d8ad5cb9c940", "/a.js?cache=68b329da9893e34099c7d8ad5cb9c940",
             "/a.js?a=b&_=68b329da9893e34099c7d8ad5cb9c940", "/auth/token.css", "/session/42", "/a/key/value.json",
+            "/graphql?operationName=GetHomePageRecommendations", "/a?page=GettingStartedWithSwiftUI",
+            "/a?fields=firstName,lastName,dateOfBirthInUTC", "/odata?$select=DisplayName,UserPrincipalName",
+            "/a?font=SourceSansProSemiBold", "/a?layers=TopoBaseMapGrayScale",
         ]
     )
     func ordinary(path: String) {
