@@ -1,9 +1,13 @@
 // iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
+import LocalSubstitutionCache
 import LoopbackServer
 import TestSupport
 import Testing
+
+@testable import SubstituteCheckKit
+@testable import SubstituteKit
 
 @Suite("No command prints a password", .serialized)
 struct PasswordTests {
@@ -76,14 +80,52 @@ struct PasswordTests {
         )
     }
 
-    @Test("A password that is longer than the excerpt of a line is hidden, too")
-    func long() async throws {
-        let url = "https://user:" + String(repeating: "s3cr3t", count: 200) + "@h/a.css"
+    @Test(
+        "A password that is longer than the excerpt of a line is hidden, too",
+        arguments: ["https://user:", "https:/user:", "user:", "https:\\\\\\\\user:", "https://user:x/"],
+        ["text", "json", "github"]
+    )
+    func long(start: String, format: String) async throws {
+        let url = start + String(repeating: "s3cr3t", count: 200) + "@h/a.css"
         try folder.write("{ \"https://h/a.css\": \"\(url)\",\n \"\(url)\": \"missing.css\" }", to: "manifest.json")
-        let result = await Tool.run(["check", manifest])
+        let result = await Tool.run(["check", "--format", format, manifest])
         #expect(result.status == 1)
-        #expect(result.output.contains("…@h/a.css"))
-        #expect(!(result.output + result.errors).contains("s3cr3t"))
+        #expect(result.output.contains("…@"))
+        #expect(!(result.output + result.errors).contains("s3"))
+    }
+
+    @Test("A password is hidden wherever a message cuts the text", arguments: Self.urls, ["text", "json", "github"])
+    func cut(url: String, format: String) async throws {
+        let text = String(url.inJSON.dropFirst().dropLast())
+        let entries = stride(from: 150, through: 205, by: Program.isLongRun ? 1 : 5).map { count in
+            "\"$\(String(repeating: "a", count: count)) \(text)\": 1"
+        }
+        try folder.write("{\n\(entries.joined(separator: ",\n"))\n}", to: "manifest.json")
+        let result = await Tool.run(["check", "--format", format, manifest])
+        #expect(result.status == 1)
+        #expect(!(result.output + result.errors).contains("s3"), "\(result.output)")
+    }
+
+    @Test("All ways in which the tool writes a message hide a password in it", arguments: Self.urls)
+    func sinks(url: String) throws {
+        let written = Tool.Written()
+        let console = Console(folder: "/", sink: { written.append($1, to: $0) }, source: { .success(Data()) })
+        for message in ["\(quoted(url)) is not a URL", "file  \(visible(url)) → a@2x.png", "failed: \(shortened(url))"]
+        {
+            console.print(message)
+            console.printError(message)
+            console.printOwn(message)
+            for isOwn in [false, true] {
+                try console.printJSON(["url": visible(url), "message": message, message: "a"], isOwn: isOwn)
+                let command = WorkflowCommand("error", message, title: "bad-url", at: (url, 1, 1), isOwn: isOwn).text
+                #expect(command.hasPrefix("::error file=") && command.contains("title=bad-url::"))
+                console.printMasked(command)
+            }
+            console.printMasked(HTML.escaped(message))
+        }
+        console.flush()
+        let text = written.text(of: .output) + written.text(of: .errors)
+        #expect(text.contains("…") && !text.contains("s3cr3t") && !text.contains("cr3t@"), "\(text)")
     }
 
     @Test("The password in a manifest is hidden in every format, whatever the error", arguments: Self.urls)

@@ -59,7 +59,7 @@ struct Tool {
 
     /// The text that a command wrote to its streams.
     // Mutable state is only accessed inside the lock.
-    private final class Written: @unchecked Sendable {
+    final class Written: @unchecked Sendable {
         private let lock = NSLock()
         private var bytes: [Console.Stream: [UInt8]] = [:]
 

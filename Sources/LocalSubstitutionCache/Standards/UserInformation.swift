@@ -25,20 +25,20 @@ package enum UserInformation {
 
     /// Returns whether the text holds a user name or password of a URL.
     package static func isPresent(in text: String) -> Bool {
-        mayBeIn(text.utf8) && !occurrences(in: Array(text.utf8)).isEmpty
+        mayBe(in: text.utf8) && !occurrences(in: Array(text.utf8)).isEmpty
     }
 
     /// Returns every occurrence in a text, in order.
     ///
     /// Cost: linear in the length of the text; a text without an "@" costs little.
     package static func occurrences(in text: some RandomAccessCollection<UInt8>) -> [Occurrence] {
-        guard mayBeIn(text) else { return [] }
+        guard mayBe(in: text) else { return [] }
         var scanner = UserInformationScanner(Array(text))
         return scanner.places()
     }
 
-    /// Returns whether the text may contain an "@", raw or encoded.
-    private static func mayBeIn(_ text: some Collection<UInt8>) -> Bool {
+    /// Returns whether the text may contain an "@", raw or encoded; without it, a text holds no user info.
+    package static func mayBe(in text: some Collection<UInt8>) -> Bool {
         var previous: UInt8 = 0
         for byte in text {
             // An encoded "@" ends in the digits 40: `%40`, or `\u0040` in JSON.
@@ -53,7 +53,7 @@ package enum UserInformation {
         _ range: (Occurrence) -> Range<Int>,
         with replacement: String
     ) -> String {
-        guard mayBeIn(text.utf8) else { return text }
+        guard mayBe(in: text.utf8) else { return text }
         let bytes = Array(text.utf8)
         let places = occurrences(in: bytes)
         if places.isEmpty { return text }

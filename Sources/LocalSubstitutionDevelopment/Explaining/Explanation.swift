@@ -81,8 +81,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     /// The answer in words, with the line of the entry.
     ///
-    /// If no file answers, the text also says which change would help.
-    public var description: String {
+    /// If no file answers, the text also says which change would help. It shows no password of a URL.
+    public var description: String { UserInformation.hidden(in: sentence) }
+
+    private var sentence: String {
         let subject = url.isEmpty ? "A request without a URL" : visible(url)
         switch answer {
         case .cacheAndProtocol:

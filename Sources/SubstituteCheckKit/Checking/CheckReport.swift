@@ -37,7 +37,7 @@ package struct CheckReport {
     package func print(as format: ReportFormat) throws {
         switch format {
         case .text: printText()
-        case .json: for issue in results.flatMap(\.issues) { console.printOwn(try JSONLine.encode(JSONIssue(issue))) }
+        case .json: for issue in results.flatMap(\.issues) { try console.printJSON(JSONIssue(issue), isOwn: true) }
         case .github: printGitHub()
         }
     }
@@ -61,7 +61,7 @@ package struct CheckReport {
         let place = console.coloured("\(visible(issue.file)):\(issue.line):\(issue.column):", .bold)
         console.printOwn("\(place) \(severity) \(issue.message)")
         if let line = excerpts.line(of: issue) {
-            console.printOwn(line.text)
+            console.printMasked(line.text)
             console.print(line.indentation + console.coloured("^", .green))
         }
     }
@@ -104,9 +104,10 @@ package struct CheckReport {
                 issue.severity.rawValue,
                 issue.message,
                 title: issue.code.rawValue,
-                at: (issue.file, issue.line, issue.column)
+                at: (issue.file, issue.line, issue.column),
+                isOwn: true
             )
-            console.printOwn(command.text)
+            console.printMasked(command.text)
         }
         console.print(verdict)
     }

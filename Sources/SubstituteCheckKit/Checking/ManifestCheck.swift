@@ -173,11 +173,6 @@ extension ManifestIssue {
     package var isAboutTheWhole: Bool {
         [.unusedFile, .unreadableManifest, .overBudget, .misnamedFolder].contains(code)
     }
-
-    /// Returns the same issue with another message.
-    func with(message: String) -> ManifestIssue {
-        ManifestIssue(severity: severity, code: code, message: message, file: file, line: line, column: column)
-    }
 }
 
 /// The kinds of issues that the tool reports but an app does not look for.

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 
 /// A GitHub workflow command that reports an issue; GitHub shows the issue beside its line.
 ///
@@ -12,16 +13,20 @@ package struct WorkflowCommand {
     ///   - message: A sentence.
     ///   - title: One or a few words.
     ///   - place: The file with a line and a column in it; nil if the command is about no file.
+    ///   - isOwn: True if the sentence is about the user's own manifest and files.
     package init(
         _ severity: String,
         _ message: String,
         title: String,
-        at place: (file: String, line: Int, column: Int)? = nil
+        at place: (file: String, line: Int, column: Int)? = nil,
+        isOwn: Bool = false
     ) {
         let properties = place.map {
-            "file=\(Self.property(visible($0.file))),line=\($0.line),col=\($0.column),"
+            "file=\(Self.property(SecretMask.shown(visible($0.file), isOwn: isOwn))),line=\($0.line),col=\($0.column),"
         }
-        text = "::\(severity) \(properties ?? "")title=\(Self.property(title))::\(Self.data(message))"
+        // In the command, the colons before the sentence would make its beginning look like a password.
+        let message = Self.data(SecretMask.shown(message, isOwn: isOwn))
+        text = "::\(severity) \(properties ?? "")title=\(Self.property(title))::\(message)"
     }
 
     private static func data(_ text: String) -> String {

@@ -88,23 +88,31 @@ package final class Console {
     }
 
     /// Writes a line to standard output, without the secrets in it.
-    package func print(_ line: String) { printOwn(SecretMask.shown(line)) }
+    package func print(_ line: String) { printMasked(SecretMask.shown(line)) }
 
-    /// Writes a JSON object to standard output as a line, without the secrets in its texts.
-    package func printJSON(_ value: some Encodable) throws {
+    /// Writes a line about the user's own manifest and files to standard output, without user names and passwords.
+    package func printOwn(_ line: String) { printMasked(SecretMask.shown(line, isOwn: true)) }
+
+    /// Writes a JSON object to standard output as a line, with each of its texts masked.
+    ///
+    /// If `isOwn` is true, the object is about the user's own manifest and files.
+    package func printJSON(_ value: some Encodable, isOwn: Bool = false) throws {
         let line = try JSONLine.encode(value)
-        guard SecretMask.shown(line) != line else { return printOwn(line) }
-        let masked = try line.replacing(Self.string) { match in
-            try JSONLine.encode(SecretMask.shown(try JSONDecoder().decode(String.self, from: Data(match.0.utf8))))
+        guard UserInformation.mayBe(in: line.utf8) || SecretMask.shown(line, isOwn: isOwn) != line else {
+            return printMasked(line)
         }
-        printOwn(masked)
+        let masked = try line.replacing(Self.string) { match in
+            let text = try JSONDecoder().decode(String.self, from: Data(match.0.utf8))
+            return try JSONLine.encode(SecretMask.shown(text, isOwn: isOwn))
+        }
+        printMasked(masked)
     }
 
     nonisolated(unsafe) private static let string = /"(?:[^"\\]++|\\.)*+"/
 
-    /// Writes a line about the user's own manifest and files to standard output.
-    package func printOwn(_ line: String) {
-        buffer.append(contentsOf: line.utf8)
+    /// Writes a text to standard output, whose parts have been masked one by one, such as a page.
+    package func printMasked(_ text: String) {
+        buffer.append(contentsOf: text.utf8)
         buffer.append(UInt8(ascii: "\n"))
         if buffer.count > 64 * 1024 { flush() }
     }

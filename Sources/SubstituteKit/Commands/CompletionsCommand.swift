@@ -44,7 +44,7 @@ enum CompletionsCommand {
                 "there is no script for \(quoted(name)); there is one for \(names.joined(separator: ", "))"
             )
         }
-        console.print(shell.script)
+        console.printMasked(shell.script)
         return 0
     }
 }

@@ -45,7 +45,7 @@ enum ListCommand {
         let unusedSize = unused.reduce(0) { $0 + $1.size }
         let status: Int32 = unusedSize > limit ?? .max ? 1 : 0
         if arguments.has(json) {
-            for substitution in shipped { console.printOwn(try JSONLine.encode(OutputLine(substitution, use))) }
+            for substitution in shipped { try console.printJSON(OutputLine(substitution, use), isOwn: true) }
             return status
         }
         var table = TextTable()

@@ -77,7 +77,7 @@ enum PreviewCommand {
             editable: named == nil && arguments.has(opens) ? manifest.url : nil
         )
         guard let output else {
-            console.print(preview.sealedHTML)
+            console.printMasked(preview.sealedHTML)
             return 0
         }
         let written = page.resolvingSymlinksInPath().path

@@ -30,7 +30,7 @@ enum SchemaCommand {
             throw UsageError("\(quoted(operand)) is not needed; use -o for a file")
         }
         guard let file = arguments.values(output).last, file != "-" else {
-            console.print(String(Schema.sealedText.dropLast()))
+            console.printMasked(String(Schema.sealedText.dropLast()))
             return 0
         }
         try OutputFile(file, console).write(Data(Schema.sealedText.utf8))

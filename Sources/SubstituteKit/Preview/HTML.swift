@@ -20,7 +20,7 @@ enum HTML {
     }
 
     /// Returns text escaped for content and attributes; shows control characters, and hides secrets.
-    static func escaped(_ text: String) -> String { escapedContent(SecretMask.shown(UserInformation.hidden(in: text))) }
+    static func escaped(_ text: String) -> String { escapedContent(SecretMask.shown(text)) }
 
     /// Returns a file's text escaped for HTML, whatever characters it contains.
     static func escapedContent(_ text: String) -> String {

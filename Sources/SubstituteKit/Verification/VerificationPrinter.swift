@@ -47,7 +47,7 @@ struct VerificationPrinter {
         case .text: console.printError("substitute verify: \(page.reason)")
         case .json: try console.printJSON(page)
         case .github:
-            console.print(WorkflowCommand("error", page.reason, title: Self.title(.pageFails)).text)
+            console.printMasked(WorkflowCommand("error", page.reason, title: Self.title(.pageFails)).text)
         }
         console.flush()
     }
@@ -123,23 +123,25 @@ struct VerificationPrinter {
     private func printGitHub(_ page: Verification, _ manifest: ManifestFile) {
         for problem in limits.problems(with: page) {
             let place = problem.change.map { (manifest.name, $0.substitution.line, 1) }
-            console.print(WorkflowCommand("error", problem.sentence, title: Self.title(problem.kind), at: place).text)
+            console.printMasked(
+                WorkflowCommand("error", problem.sentence, title: Self.title(problem.kind), at: place).text
+            )
         }
         if limits.allowsErrors {
             for load in page.errors.loads {
-                console.print(WorkflowCommand("warning", load.sentence, title: Self.title(.failedLoad)).text)
+                console.printMasked(WorkflowCommand("warning", load.sentence, title: Self.title(.failedLoad)).text)
             }
             for words in page.errors.complaints {
                 let sentence = "only with the files: \(shortened(words))"
-                console.print(WorkflowCommand("warning", sentence, title: Self.title(.pageError)).text)
+                console.printMasked(WorkflowCommand("warning", sentence, title: Self.title(.pageError)).text)
             }
         }
         for miss in page.misses {
             let sentence = miss.reason + (miss.command.map { " Add it with: \($0)" } ?? "")
-            console.print(WorkflowCommand("notice", sentence, title: "no-file").text)
+            console.printMasked(WorkflowCommand("notice", sentence, title: "no-file").text)
         }
         if let sentence = page.redirectSentence {
-            console.print(WorkflowCommand("notice", sentence, title: "redirected").text)
+            console.printMasked(WorkflowCommand("notice", sentence, title: "redirected").text)
         }
         console.print("\(shortened(page.url)): \(page.counts)")
     }

@@ -65,10 +65,18 @@ package enum SecretMask {
 
     // MARK: - Messages
 
-    /// Returns a message of the designers' tool without the secrets that are certain.
+    /// Returns a finished message of the designers' tool without the secrets that are certain.
     ///
-    /// A command or a URL that the message tells its reader to type stays as it is; otherwise, it would not work.
-    package static func shown(_ message: String) -> String {
+    /// It has "…" instead of each user name and password. A command or a URL that the message tells its reader to type
+    /// keeps the other secrets; otherwise, it would not work.
+    ///
+    /// - Parameters:
+    ///   - message: A whole text: in a part of a URL, a password might not be found.
+    ///   - isOwn: True if the message is about the user's own manifest and files, and so keeps the other secrets.
+    /// - Returns: The message.
+    package static func shown(_ message: String, isOwn: Bool = false) -> String {
+        let message = UserInformation.hidden(in: message)
+        if isOwn { return message }
         let places = SecretScanner.places(in: message).filter(\.isCertain)
         guard !places.isEmpty else { return message }
         let bytes = Array(message.utf8)

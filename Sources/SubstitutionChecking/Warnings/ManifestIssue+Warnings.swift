@@ -28,3 +28,10 @@ extension ManifestIssue.Code {
     /// An entry whose `until` has passed.
     package static let expired = Self(rawValue: "expired")
 }
+
+extension ManifestIssue {
+    /// Returns the same issue with another message.
+    package func with(message: String) -> ManifestIssue {
+        ManifestIssue(severity: severity, code: code, message: message, file: file, line: line, column: column)
+    }
+}
