@@ -3,7 +3,10 @@ import Foundation
 /// The part of the reader that reads a file's path.
 extension ManifestReader {
     mutating func readFile(_ path: String, _ offset: Int) -> Located<String>? {
-        guard let problem = Self.problem(inPath: path) else { return Located(value: path, offset: offset) }
+        // A remedy without the "//" would show the user information of a URL.
+        guard let problem = Self.problem(inPath: withoutUserInformation(path)) else {
+            return Located(value: path, offset: offset)
+        }
         error(.badPath, offset, problem)
         return nil
     }

@@ -1,24 +1,48 @@
 /// Returns `text` in quotation marks, safe to print in a message.
 ///
 /// The text may be from a manifest, a file name or a request. Characters that are invisible or change the direction of
-/// text are written as `\u{…}`, so that a name cannot rewrite the line in which it is printed. The text is cut after
-/// 200 scalars, unless `limit` is given. The user name and password of a URL are hidden. In a part of a URL, they might
-/// not be found, so pass the whole URL.
+/// text are written as `\u{…}`, so that a name cannot rewrite the line in which it is printed. The user information of
+/// URLs is left out; pass a whole URL, because it is not found in a part. Then the text is cut after 200 scalars, unless
+/// `limit` is given.
 package func quoted(_ text: String, limit: Int = 200) -> String {
     "\"" + shortened(text, limit: limit) + "\""
 }
 
 /// Returns the same text as `quoted(_:limit:)`, without quotation marks.
 package func shortened(_ text: String, limit: Int = 200) -> String {
-    let text = UserInformation.hidden(in: text)
-    let start = text.unicodeScalars.prefix(limit)
-    return printable(String(start)) + (start.endIndex == text.endIndex ? "" : "…")
+    let text = withoutUserInformation(text)
+    var start = text.unicodeScalars.prefix(limit)
+    if start.endIndex == text.endIndex { return printable(text) }
+    // A search of the finished message knows a password by the "@" after it. So a message keeps one if the text may
+    // have an "@" behind the cut, raw or encoded (`%40`, `%2540`, `\u0040`). Half an escape would end a password.
+    if let escape = start.suffix(5).lastIndex(of: "\\") { start = start[..<escape] }
+    let rest = text.utf8.dropFirst(max(0, String(start).utf8.count - 5))
+    let mayHoldAt = ["@", "%40", "2540", "0040"].contains { rest.contains($0.utf8) }
+    return printable(String(start)) + (mayHoldAt ? "…@" : "…")
 }
 
 /// Returns the text as `quoted(_:limit:)` shows it, but not cut, and without quotation marks.
-package func visible(_ text: some StringProtocol) -> String { printable(UserInformation.hidden(in: String(text))) }
+package func visible(_ text: some StringProtocol) -> String { printable(withoutUserInformation(text)) }
 
-/// Returns the text with invisible characters escaped; user names and passwords in it are not hidden.
+/// Returns the text with "…" instead of the user information of each URL (RFC 3986 §3.2.1).
+///
+/// This is all between "//" and the last "@" before a "/", "?" or "#", unless the slashes follow a name, as in
+/// `img//logo@2x.png`. In other spellings, it is not found.
+func withoutUserInformation(_ text: some StringProtocol) -> String {
+    guard text.utf8.contains(UInt8(ascii: "@")) else { return String(text) }
+    var (rest, result): (ArraySlice<UInt8>, [UInt8]) = (Array(text.utf8)[...], [])
+    while !rest.isEmpty {
+        let part = rest.prefix { !"/?#".utf8.contains($0) }
+        let at = part.lastIndex(of: UInt8(ascii: "@")) ?? part.startIndex
+        let isAuthority = result.suffix(2).elementsEqual("//".utf8) && result.dropLast(2).last?.isUnreserved != true
+        result += isAuthority && at > part.startIndex ? Array("…".utf8) + part[at...] : Array(part)
+        result += rest.dropFirst(part.count).prefix(1)
+        rest = rest.dropFirst(part.count + 1)
+    }
+    return String(decoding: result, as: UTF8.self)
+}
+
+/// Returns the text with invisible characters escaped; user information in it is not left out.
 ///
 /// This is for the content of a file, not for messages.
 package func printable(_ text: some StringProtocol) -> String {

@@ -18,32 +18,12 @@ package enum URLProblem: Error, Equatable {
 
     /// Returns a sentence that explains the problem to the designer who wrote `url`.
     ///
-    /// A user name and password in `url` are hidden. If `url` has them, the sentence is usually about them, because
-    /// they must be removed first.
-    ///
     /// - Parameters:
     ///   - url: The text that is not a URL.
     ///   - meant: The whole URL, with every mistake in it fixed; nil if unknown.
     /// - Returns: The sentence, which usually proposes `meant` if it is known.
     package func message(for url: String, meant: String? = nil) -> String {
-        let bytes = Array(url.utf8)
-        let secret = UserInformation.occurrences(in: bytes).first?.secret
-        // A user name after a path belongs to a second URL in the text.
-        guard let secret, bytes[..<secret.lowerBound].split(whereSeparator: { "/\\?#".utf8.contains($0) }).count < 2
-        else {
-            return sentence(for: url, meant)
-        }
-        // If a password contains a "/", the text before the "/" looks like a port, and the rest like a path.
-        return bytes[secret].contains { "/?#\\ ".utf8.contains($0) }
-            ? "\(quoted(url)) has a \":\" without a port after it; if that is a user name and a password, remove them and "
-                + "the \"@\""
-            : Self.userInfo.sentence(for: url, meant)
-    }
-
-    private func sentence(for url: String, _ meant: String?) -> String {
-        let subject = quoted(url)
-        // With its user name and password hidden, `meant` would be useless as text to copy.
-        let meant = meant.flatMap { UserInformation.isPresent(in: $0) ? nil : quoted($0, limit: 1000) }
+        let (subject, meant) = (quoted(url), meant.map { quoted($0, limit: 1000) })
         /// Returns the advice to write `meant`, or `otherwise` if `meant` is unknown.
         func write(_ otherwise: String = "write the URL that the app loads") -> String {
             meant.map { "write \($0)" } ?? otherwise

@@ -220,7 +220,8 @@ struct UserInformationScanner {
 
     /// Returns the character at an offset, decoded.
     ///
-    /// `%40`, `%2540`, `\u0040` and `@` give the same byte, and `\/` gives `/`.
+    /// `%40`, `%2540`, `\u0040` and `@` give the same byte, and `\/` gives `/`. `\u{200B}`, as messages write an invisible
+    /// character, is one character.
     private func letter(at offset: Int) -> Letter {
         guard offset < text.count else { return Letter(byte: 0, level: 0, end: offset) }
         let byte = text[offset]
@@ -233,6 +234,12 @@ struct UserInformationScanner {
         } else if byte == UInt8(ascii: "\\"), offset + 1 < text.count {
             if text[offset + 1] == UInt8(ascii: "/") {
                 return Letter(byte: UInt8(ascii: "/"), level: 0, end: offset + 2)
+            }
+            if text[(offset + 1)...].starts(with: "u{".utf8),
+                let end = text[(offset + 3)...].prefix(7).firstIndex(of: UInt8(ascii: "}")),
+                let value = Int(String(decoding: text[(offset + 3)..<end], as: UTF8.self), radix: 16)
+            {
+                return Letter(byte: UInt8(clamping: value), level: 0, end: end + 1)
             }
             if text[(offset + 1)...].starts(with: "u00".utf8), let value = hexadecimal(offset + 4) {
                 return Letter(byte: value, level: 0, end: offset + 6)

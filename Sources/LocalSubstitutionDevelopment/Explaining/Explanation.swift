@@ -1,5 +1,6 @@
 import Foundation
 public import LocalSubstitutionCache
+import SubstitutionChecking
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -244,7 +245,7 @@ extension Explanation {
                 case .scheme(let scheme): return .scheme(scheme)
                 case .userInfo: return .userInfo
                 default:
-                    if !url.isEmpty { problem = error.message(for: url, meant: advice?.url(meantBy: url)) }
+                    if !url.isEmpty { problem = WrongURL.message(about: error, with: url, advice) }
                     return .noURL
                 }
             }

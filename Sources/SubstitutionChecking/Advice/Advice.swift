@@ -7,7 +7,10 @@ package struct Advice: ManifestAdvice {
 
     package func parse(_ text: Data) -> JSONDocument { RepairingJSONParser.parse(text) }
 
-    package func url(meantBy text: String) -> String? { URLRepair.repaired(text) }
+    package func url(meantBy text: String) -> String? {
+        // With its user name and password masked, the URL would be useless as text to copy.
+        URLRepair.repaired(text).flatMap { UserInformation.isPresent(in: $0) ? nil : $0 }
+    }
 
     package func name(meantBy name: String, among names: [String]) -> String? {
         CopyName.match(for: name, among: names) ?? suggestion(for: name, among: names)
@@ -19,9 +22,8 @@ package struct Advice: ManifestAdvice {
 
     package func diagnosis(of member: JSONMember, among members: [JSONMember]) -> Diagnosis<MisplacedMemberKind>? {
         MisplacedMember.diagnosis(of: member, among: members)
-            ?? (Wildcard.problem(ofPattern: member.name, member.value) ?? WrongURL.problem(of: member.name)).map {
-                Diagnosis(.entry, $0)
-            }
+            ?? (Wildcard.problem(ofPattern: member.name, member.value) ?? WrongURL.problem(of: member.name)
+            ?? WrongURL.user(in: member.name, meant: url(meantBy: member.name))).map { Diagnosis(.entry, $0) }
     }
 
     package func diagnosis(

@@ -14,7 +14,7 @@ import FoundationNetworking
 struct PasswordTests {
     private static let urls = [
         "https://user:s3cr3t@h/a.css", "ftp://user:s3cr3t@h/", "https://h/a.css?next=https://user:s3cr3t@h/",
-        "https://h/a?n=https%3A%2F%2Fuser%3As3cr3t%40h%2F", "HTTPS://s3cr3t@h/", "https://www.h/A.css?u=//u:s3cr3t@h",
+        "HTTPS://s3cr3t@h/", "https://www.h/A.css?u=//u:s3cr3t@h",
     ]
 
     /// Returns a table whose entries are similar to the tested URLs; some entries contain a nested URL.
@@ -29,7 +29,11 @@ struct PasswordTests {
 
     @Test(
         "An explanation contains no password",
-        arguments: Self.urls + ["https://h/b?next=https://user:s3cr3t@h/", "https://h/c?next=https://user:s3cr3t@h/"]
+        arguments: Self.urls + [
+            "https://h/b?next=https://user:s3cr3t@h/", "https://h/c?next=https://user:s3cr3t@h/",
+            "https://h/a?n=https%3A%2F%2Fuser%3As3cr3t%40h%2F",
+            "https://h/\(String(repeating: "a", count: 180))/u:s3cr3t@h",
+        ]
     )
     func explanation(text: String) throws {
         let folder = try TemporaryFolder()
@@ -57,5 +61,27 @@ struct PasswordTests {
             try LocalSubstitutionCache(manifest: #require(URL(string: text)))
         }
         #expect(!"\(remote) \(remote.localizedDescription)".contains("s3cr3t"))
+    }
+
+    @Test("The message about user information proposes the URL without it")
+    func userInformation() {
+        let message = URLProblem.userInfo.message(for: "https://user:s3cr3t@h/a.css", meant: "https://h/a.css")
+        #expect(message == "\"https://…@h/a.css\" holds a user name; write \"https://h/a.css\"")
+    }
+
+    @Test(
+        "For a developer, the issues of a manifest contain no password in any spelling",
+        arguments: Self.urls + [
+            "https://h/a?n=https%3A%2F%2Fuser%3As3cr3t%40h%2F", "https:/user:s3cr3t@h/", "user:s3cr3t@h/a.css",
+            "https:user:\(String(repeating: "s3cr3t", count: 50))@h/a.css", "https://user:s3cr3t/a@h/",
+        ]
+    )
+    func issues(text: String) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("{ \"\(text)\": \"missing.css\", \"//h\": \"\(text)\" }", to: "manifest.json")
+        let manifest = try SubstitutionManifest(contentsOf: folder.url.appendingPathComponent("manifest.json"))
+        let issues = manifest.issues(in: folder.url)
+        #expect(!issues.isEmpty)
+        for issue in issues { #expect(!"\(issue) \(issue.message)".contains("s3cr3t")) }
     }
 }
