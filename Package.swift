@@ -106,7 +106,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SubstitutionCheckingTests",
-            dependencies: ["SubstitutionChecking", "LocalSubstitutionCache", "TestSupport"],
+            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionStandards", "TestSupport"],
             exclude: ["Fixtures"]
         ),
         .testTarget(

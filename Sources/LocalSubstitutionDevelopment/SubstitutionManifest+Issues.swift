@@ -1,6 +1,7 @@
 public import Foundation
 public import LocalSubstitutionCache
 import SubstitutionChecking
+import SubstitutionStandards
 
 extension SubstitutionManifest {
     /// Returns all issues of the manifest and its files, with remedies and warnings, in the order of the manifest.

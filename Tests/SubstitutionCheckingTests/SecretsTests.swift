@@ -1,5 +1,6 @@
 import LocalSubstitutionCache
 import SubstitutionChecking
+import SubstitutionStandards
 import Testing
 
 @Suite("Excerpts of a text with passwords")

@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstitutionChecking
+import SubstitutionStandards
 import TestSupport
 import Testing
 

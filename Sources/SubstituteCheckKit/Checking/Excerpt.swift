@@ -1,6 +1,7 @@
 package import Foundation
 package import LocalSubstitutionCache
 import SubstitutionChecking
+import SubstitutionStandards
 
 /// The text of a manifest; its excerpts show the lines that the manifest's issues are about.
 package struct Excerpts {

@@ -1,6 +1,7 @@
 package import Foundation
 import LocalSubstitutionCache
 import SubstitutionChecking
+import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)

@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionStandards
 
 extension Browser {
     /// Loads a page, and waits until nothing has been loading, and no script has been busy, for half a second.

@@ -1,5 +1,6 @@
 import Foundation
 package import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// The remedies: each is the last part of a message about a mistake, and says how to correct the mistake.
 extension Advice {

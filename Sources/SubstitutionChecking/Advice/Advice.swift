@@ -1,5 +1,6 @@
 package import Foundation
 package import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// The advice for a designer: repairs of mistakes, and guesses at what was meant.
 package struct Advice: ManifestAdvice {

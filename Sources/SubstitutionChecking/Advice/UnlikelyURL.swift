@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// URLs that are valid, although no app loads them a second time, or at all.
 ///

@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// Stars and braces with which a designer meant several URLs or files; a manifest has no wildcards.
 enum Wildcard {

@@ -1,5 +1,6 @@
 import Foundation
 package import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// The causes of mistakes in texts that are not URLs.
 ///

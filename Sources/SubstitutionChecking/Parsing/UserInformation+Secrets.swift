@@ -1,4 +1,4 @@
-package import LocalSubstitutionCache
+package import SubstitutionStandards
 
 extension UserInformation {
     /// The user names and passwords in one text.

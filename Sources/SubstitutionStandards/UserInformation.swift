@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// A search for the user names and passwords of URLs (the user info of RFC 3986 §3.2.1) in any text.
 ///
 /// User info may hold a password, so no message shows user info. The search finds user info in URLs that are malformed,

@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// A scanner that finds the user names and passwords of URLs in a text, for ``UserInformation``.
 ///
 /// The scanner goes through the text once, and searches ahead for the "@" that ends a password. The level of a
