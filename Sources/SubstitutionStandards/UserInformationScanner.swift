@@ -222,8 +222,8 @@ struct UserInformationScanner {
 
     /// Returns the character at an offset, decoded.
     ///
-    /// `%40`, `%2540`, `\u0040` and `@` give the same byte, and `\/` gives `/`. `\u{200B}`, as messages write an invisible
-    /// character, is one character.
+    /// `%40`, `%2540`, `\u0040` and `@` give the same byte, and `\/` gives `/`. An invisible character as messages
+    /// write it, such as `\u{200B}`, is one character.
     private func letter(at offset: Int) -> Letter {
         guard offset < text.count else { return Letter(byte: 0, level: 0, end: offset) }
         let byte = text[offset]

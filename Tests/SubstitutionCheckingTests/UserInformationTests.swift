@@ -38,11 +38,13 @@ struct UserInformationTests {
 
     @Test("User information is hidden wherever it is, and however the URL is written", arguments: Self.texts)
     func hidden(text: String, shown: String) {
+        // In a message, what precedes a backslash is left out, too.
+        let seen = shown.replacing("DOMAIN\\", with: "")
         for (start, end) in [
             ("manifest.json:1:3: error: \"", "\" is not a URL"), ("file     ", " → a@2x.png"), ("", ""),
         ] {
             let line = SecretMask.shown(start + visible(text) + end)
-            #expect(line == start + shown + end)
+            #expect(line == start + seen + end)
             #expect(SecretMask.shown(line, isOwn: true) == line)
         }
         #expect(UserInformation.hidden(in: text) == shown)

@@ -2,8 +2,8 @@
 ///
 /// The text may be from a manifest, a file name or a request. Characters that are invisible or change the direction of
 /// text are written as `\u{…}`, so that a name cannot rewrite the line in which it is printed. The user information of
-/// URLs is left out; pass a whole URL, because it is not found in a part. Then the text is cut after 200 scalars, unless
-/// `limit` is given.
+/// URLs is left out; pass a whole URL, because it is not found in a part. Then the text is cut after 200 scalars,
+/// unless `limit` is given.
 package func quoted(_ text: String, limit: Int = 200) -> String {
     "\"" + shortened(text, limit: limit) + "\""
 }

@@ -100,13 +100,8 @@ package struct CheckReport {
 
     private func printGitHub() {
         for issue in results.flatMap(\.issues) {
-            let command = WorkflowCommand(
-                issue.severity.rawValue,
-                issue.message,
-                title: issue.code.rawValue,
-                at: (issue.file, issue.line, issue.column),
-                isOwn: true
-            )
+            let (severity, place) = (issue.severity.rawValue, (issue.file, issue.line, issue.column))
+            let command = WorkflowCommand(severity, issue.message, title: issue.code.rawValue, at: place, isOwn: true)
             console.printMasked(command.text)
         }
         console.print(verdict)

@@ -51,9 +51,8 @@ package struct ManifestCheck {
 
     private init(unreadable manifest: ManifestFile, _ error: ManifestError, on date: Date) {
         (name, self.date) = (manifest.name, date)
-        issues = error.issues.map { issue in
-            manifest.hint.map { issue.with(message: "\(issue.message); \($0)") } ?? issue
-        }
+        let hint = manifest.hint.map { "; \($0)" } ?? ""
+        issues = error.issues.map { $0.with(message: $0.message + hint) }
         (text, entries, substitutions, contentProblems, hasDayToCome) = (Data(), [], [], [:], false)
         self.manifest = SubstitutionManifest(Data(), name: manifest.name)
     }

@@ -99,9 +99,8 @@ package final class Console {
     /// If `isOwn` is true, the object is about the user's own manifest and files.
     package func printJSON(_ value: some Encodable, isOwn: Bool = false) throws {
         let line = try JSONLine.encode(value)
-        guard UserInformation.mayBe(in: line.utf8) || SecretMask.shown(line, isOwn: isOwn) != line else {
-            return printMasked(line)
-        }
+        let isPlain = !UserInformation.mayBe(in: line.utf8) && SecretMask.shown(line, isOwn: isOwn) == line
+        if isPlain { return printMasked(line) }
         let masked = try line.replacing(Self.string) { match in
             let text = try JSONDecoder().decode(String.self, from: Data(match.0.utf8))
             return try JSONLine.encode(SecretMask.shown(text, isOwn: isOwn))
@@ -113,8 +112,7 @@ package final class Console {
 
     /// Writes a text to standard output, whose parts have been masked one by one, such as a page.
     package func printMasked(_ text: String) {
-        buffer.append(contentsOf: text.utf8)
-        buffer.append(UInt8(ascii: "\n"))
+        buffer += (text + "\n").utf8
         if buffer.count > 64 * 1024 { flush() }
     }
 

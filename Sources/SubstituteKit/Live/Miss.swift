@@ -3,7 +3,6 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
-import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -105,7 +104,8 @@ struct MissExplainer: Sendable {
     func command(after explanation: Explanation) -> String? {
         // If a folder entry has this URL, another entry must not have it. A line with a password must not be printed.
         guard case .network(because: .noEntry) = explanation.answer, explanation.folder?.missing != "",
-            let key = try? URLPattern(requested: explanation.url), !UserInformation.isPresent(in: key.spelling)
+            let key = try? URLPattern(requested: explanation.url),
+            SecretMask.shown(key.spelling, isOwn: true) == key.spelling
         else { return nil }
         return command(adding: key)
     }

@@ -169,8 +169,7 @@ final class PreviewServer: @unchecked Sendable {
             return events()
         default:
             let row = condition.withLock { rows[request.path] }
-            return row.flatMap { file($0, request) }
-                ?? .text(SecretMask.shown("There is no \(visible(request.path))\n"), status: 404)
+            return row.flatMap { file($0, request) } ?? .text("There is no such file\n", status: 404)
         }
     }
 

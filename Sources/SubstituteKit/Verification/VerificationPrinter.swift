@@ -123,9 +123,8 @@ struct VerificationPrinter {
     private func printGitHub(_ page: Verification, _ manifest: ManifestFile) {
         for problem in limits.problems(with: page) {
             let place = problem.change.map { (manifest.name, $0.substitution.line, 1) }
-            console.printMasked(
-                WorkflowCommand("error", problem.sentence, title: Self.title(problem.kind), at: place).text
-            )
+            let command = WorkflowCommand("error", problem.sentence, title: Self.title(problem.kind), at: place)
+            console.printMasked(command.text)
         }
         if limits.allowsErrors {
             for load in page.errors.loads {
