@@ -81,7 +81,7 @@ struct PageRewriterTests {
         "<svg><title><textarea><img src=https://h/m></textarea></title></svg>",
         "<svg><foreignObject><title><img src=https://h/m></title></foreignObject></svg>",
         "<svg><p><title><img src=https://h/m></title>", "<svg></p><title><img src=https://h/m></title>",
-        "<div><svg></div><title><img src=https://h/m></title>", "<svg></div><title><img src=§https://h/m></title>",
+        "<div><svg></div><title><img src=https://h/m></title>",
         "<math><title><a href=§https://h/m></a></title></math>",
         "<math><mi><title><a href=https://h/m></a></title></mi></math>",
         "<math><annotation-xml encoding=Text/HTML><title><a href=https://h/m></a></title></annotation-xml></math>",
@@ -89,7 +89,7 @@ struct PageRewriterTests {
         "<svg/><title><img src=https://h/m></title>", "<b><svg></b><title><img src=https://h/m></title>",
         "<table><tr><td><svg><desc><td><title><img src=https://h/m></title>",
         "<template><svg></template><title><img src=https://h/m></title>",
-        "<frameset><title><frame src=§https://h/m></title>",
+        "<svg><title><![CDATA[><img src=https://h/m>]]></title><image href=§https://h/m /></svg>",
         // In SVG, the text of a `style` element may contain character references.
         "<svg><style>a{b:url(§https://h/m)}</style></svg>",
         "<svg><style>a{b:url(&quot;§https:&#47;/h/m&quot;)}</style></svg>",

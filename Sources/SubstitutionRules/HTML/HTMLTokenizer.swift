@@ -3,16 +3,14 @@ import LocalSubstitutionCache
 /// A tokenizer that splits a page into tags and text (HTML §13.2.5).
 ///
 /// Foundation has no HTML parser. This tokenizer reads every encoding in which ASCII characters are single, unchanged
-/// bytes. Tree construction decides where CDATA sections are allowed and which elements hold text; ``HTMLContext`` does
-/// that part.
+/// bytes. ``HTMLContext`` decides where CDATA sections are allowed and which elements hold text.
 struct HTMLTokenizer {
     enum Token {
         case tag(HTMLTag)
         /// Text whose character references are not decoded yet.
         case text(Range<Int>)
         case characterData(Range<Int>)
-        /// The text after `<!DOCTYPE`.
-        case doctype(Range<Int>)
+        /// A comment or a doctype.
         case comment
     }
 
@@ -23,13 +21,13 @@ struct HTMLTokenizer {
 
     /// Reads the next token.
     ///
-    /// - Parameter isForeign: True if `<![CDATA[` begins a section of text, as in SVG and MathML.
+    /// - Parameter allowsCharacterData: True if `<![CDATA[` begins a section of text, as in SVG and MathML.
     /// - Returns: The token; nil at the end of the page.
-    mutating func next(isForeign: Bool) -> Token? {
+    mutating func next(allowsCharacterData: Bool) -> Token? {
         guard index < bytes.count else { return nil }
         guard bytes[index] == UInt8(ascii: "<"), index + 1 < bytes.count else { return text() }
         switch bytes[index + 1] {
-        case UInt8(ascii: "!"): return declaration(isForeign)
+        case UInt8(ascii: "!"): return declaration(allowsCharacterData)
         case UInt8(ascii: "?"): return bogusComment(from: index + 1)
         case UInt8(ascii: "/"):
             guard index + 2 < bytes.count else { return text() }
@@ -60,13 +58,13 @@ struct HTMLTokenizer {
         return .text(start..<index)
     }
 
-    private mutating func declaration(_ isForeign: Bool) -> Token {
+    private mutating func declaration(_ allowsCharacterData: Bool) -> Token {
         if isNext("<!--") {
             index += 4
             skipComment()
             return .comment
         }
-        if isForeign, isNext("<![CDATA[") {
+        if allowsCharacterData, isNext("<![CDATA[") {
             let start = index + 9
             index = start
             while index < bytes.count, bytes[index] != UInt8(ascii: "]") || !isNext("]]>") { index += 1 }
@@ -74,12 +72,7 @@ struct HTMLTokenizer {
             index = min(index + 3, bytes.count)
             return .characterData(start..<end)
         }
-        let start = index + 2
-        let isDoctype =
-            bytes.count >= start + 7
-            && bytes[start..<start + 7].lazy.map(\.asciiLowercased).elementsEqual("doctype".utf8)
-        _ = bogusComment(from: start)
-        return isDoctype ? .doctype(start + 7..<max(start + 7, index - 1)) : .comment
+        return bogusComment(from: index + 2)
     }
 
     private mutating func bogusComment(from start: Int) -> Token {

@@ -35,10 +35,8 @@ package struct PageScanner {
     private var tokenizer: HTMLTokenizer
     private var context = HTMLContext()
     private var references = References()
-    /// The text of each SVG `style` element, keyed by the element's id in `HTMLContext`.
-    ///
-    /// A text is complete only at the end of the page.
-    private var foreignStyles: [Int: ForeignStyle] = [:]
+    /// The text of the open SVG `style` element so far; nil if none is open.
+    private var foreignStyle: ForeignStyle?
 
     /// A stylesheet that is joined from the texts and CDATA sections in one element.
     private struct ForeignStyle {
@@ -76,27 +74,36 @@ package struct PageScanner {
     private init(tokenizer: HTMLTokenizer) { self.tokenizer = tokenizer }
 
     private mutating func readPage(_ report: (HTMLTag, SourceMappedText?) -> Void) {
-        while let token = tokenizer.next(isForeign: context.isForeign) {
+        while let token = tokenizer.next(allowsCharacterData: context.allowsCharacterData) {
             switch token {
             case .comment: break
-            case .doctype(let words): context.doctype(String(decoding: tokenizer.bytes[words], as: UTF8.self))
-            case .text(let range), .characterData(let range): readText(range, token)
-            case .tag(let tag) where tag.isEnd: context.end(tag)
+            case .text(let range): foreignStyle?.append(tokenizer.decoded(range, inAttribute: false), from: range)
+            case .characterData(let range):
+                foreignStyle?.append(SourceMappedText(range, of: tokenizer.bytes), from: range)
+            case .tag(let tag) where tag.isEnd:
+                context.end(tag.name)
+                if tag.name == "style" || !context.isForeign { finishForeignStyle(report) }
             case .tag(let tag): readElement(tag, report)
             }
         }
-        for (_, style) in foreignStyles.sorted(by: { $0.key < $1.key }) {
-            report(HTMLTag(name: "style", isEnd: false), style.text)
-            addStylesheet(style.text, where: style.isWhole)
-        }
+        finishForeignStyle(report)
+    }
+
+    private mutating func finishForeignStyle(_ report: (HTMLTag, SourceMappedText?) -> Void) {
+        guard let style = foreignStyle else { return }
+        foreignStyle = nil
+        report(HTMLTag(name: "style", isEnd: false), style.text)
+        addStylesheet(style.text, where: style.isWhole)
     }
 
     private mutating func readElement(_ tag: HTMLTag, _ report: (HTMLTag, SourceMappedText?) -> Void) {
-        let isInTemplate = context.open.contains("template")
+        let isInTemplate = context.isInTemplate
         add(tag.attributes, of: tag, isInTemplate)
         report(tag, nil)
-        switch context.start(tag) {
-        case .markup: break
+        let content = context.start(tag)
+        if tag.name == "style" || !context.isForeign { finishForeignStyle(report) }
+        switch content {
+        case .markup: if tag.name == "style", context.isInSVG, !tag.isSelfClosing { foreignStyle = ForeignStyle() }
         case .plaintext: tokenizer.skipRest()
         case .text:
             let content = tokenizer.skipContent(of: tag)
@@ -111,38 +118,6 @@ package struct PageScanner {
                 if !isInTemplate, Self.isRun(tag) { references.scripts.append(content) }
             }
         }
-    }
-
-    private mutating func readText(_ range: Range<Int>, _ token: HTMLTokenizer.Token) {
-        var isPlain = false
-        if case .characterData = token { isPlain = true }
-        if let style = context.foreignStyle {
-            let text =
-                isPlain ? SourceMappedText(range, of: tokenizer.bytes) : tokenizer.decoded(range, inAttribute: false)
-            foreignStyles[style, default: ForeignStyle()].append(text, from: range)
-        }
-        let characters = characters(in: range, isPlain)
-        if !characters.isEmpty { context.text(characters) }
-    }
-
-    /// Returns the kinds of characters in a text, up to and including the first that is neither a space nor NUL.
-    private func characters(in range: Range<Int>, _ isPlain: Bool) -> HTMLContext.Characters {
-        let bytes = tokenizer.bytes
-        var result: HTMLContext.Characters = []
-        var index = range.lowerBound
-        while index < range.upperBound {
-            var byte = bytes[index]
-            if !isPlain, byte == UInt8(ascii: "&"),
-                let reference = CharacterReference(bytes[index..<range.upperBound], inAttribute: false)
-            {
-                index += reference.length - 1
-                byte = reference.bytes[0]
-            }
-            index += 1
-            guard byte == 0 || byte.isHTMLSpace else { return result.union(.other) }
-            result.insert(byte == 0 ? .null : .space)
-        }
-        return result
     }
 
     // MARK: - Attributes and styles
