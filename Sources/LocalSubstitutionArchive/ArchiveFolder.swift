@@ -138,7 +138,7 @@ struct ArchiveFolder {
             } catch {
                 // Without a folder, there is nothing to remove.
                 if case .missing = error { continue }
-                problem = RemovalProblem(reason: error.reason(for: url.path))
+                problem = RemovalProblem(reason: error.cause(of: url.path))
             }
         }
         if let problem { throw problem }

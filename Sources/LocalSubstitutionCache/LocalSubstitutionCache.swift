@@ -139,14 +139,11 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// manifest's text, but reads the files again.
     ///
     /// - Throws: ``ManifestError``; the cache then keeps the previous substitutions.
-    public func reload() throws(ManifestError) { try reload(with: nil) }
-
-    /// Reloads, and adds advice for a designer to the errors.
-    package func reload(with advice: (any ManifestAdvice)?) throws(ManifestError) {
+    public func reload() throws(ManifestError) {
         // One reload at a time, so that the table that was read last stays in use.
         reloading.lock()
         defer { reloading.unlock() }
-        table.replace(with: try source.load(with: advice))
+        table.replace(with: try source.load())
     }
 
     /// Retains an object until the cache is deallocated or this method is called again.

@@ -15,7 +15,7 @@ extension SubstitutionManifest {
     ///   - date: The date to compare `until` with.
     /// - Returns: The issues, whose messages show no password of a URL; empty if there are none.
     public func issues(in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
-        read(with: Advice()).check(in: folder, on: date).issues.map { issue in
+        checked.check(in: folder, on: date).issues.map { issue in
             issue.with(message: UserInformation.hidden(in: issue.message))
         }
     }

@@ -20,5 +20,5 @@ enum Fixtures {
 
 /// Returns all issues of a manifest, even if it is not JSON.
 func issuesOf(_ data: Data, named name: String, in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
-    SubstitutionManifest(data, name: name, url: nil, advice: Advice()).check(in: folder, on: date).issues
+    SubstitutionManifest(checking: data, name: name, url: nil).check(in: folder, on: date).issues
 }

@@ -1,8 +1,8 @@
 import Foundation
 
 /// The reason why a path in the manifest cannot be used.
-package enum FileProblem: Error, Equatable {
-    case missing(suggestion: String?)
+package enum FileProblem: Error, Hashable {
+    case missing
     /// The case of a letter differs from the name on disk; the value is the path on disk.
     case wrongCase(String)
     case isFolder
@@ -23,50 +23,31 @@ package enum FileProblem: Error, Equatable {
     /// Creates the problem for the `errno` of a call that opens or reads a file.
     package init(errno code: Int32) {
         switch code {
-        case ENOENT, ENOTDIR: self = .missing(suggestion: nil)
+        case ENOENT, ENOTDIR: self = .missing
         case ELOOP: self = .endless
         default: self = .unreadable(String(cString: strerror(code)))
         }
     }
 
-    /// Returns a sentence that explains the problem with `path` to the designer who wrote it.
-    package func reason(for path: String) -> String {
+    /// Returns the clause that says what is wrong with `path`.
+    package func cause(of path: String) -> String {
         let subject = quoted(path)
         return switch self {
-        case .missing(let suggestion):
-            if let suggestion, suggestion == path.trimmingCharacters(in: .whitespaces) {
-                "\(subject) has a space at its beginning or end; write \(quoted(suggestion))"
-            } else {
-                "\(subject) does not exist; "
-                    + (suggestion.map { "did you mean \(quoted($0))?" } ?? "add it, or correct the name")
-            }
-        case .wrongCase(let actual):
-            "\(subject) is \(quoted(actual)) on disk; write it in the same case, or it works on a Mac and fails on a phone"
-        case .isFolder:
-            "\(subject) is a folder; add \"/\" at its end to map everything in it, or name a file"
-        case .isFile:
-            "\(subject) is a file; remove the \"/\" at its end, and the one at the end of its URL"
-        case .isLink:
-            "\(subject) is a symbolic link; name the file that it leads to"
+        case .missing: "\(subject) does not exist"
+        case .wrongCase(let actual): "\(subject) is \(quoted(actual)) on disk"
+        case .isFolder: "\(subject) is a folder"
+        case .isFile: "\(subject) is a file"
+        case .isLink: "\(subject) is a symbolic link"
         case .isLinkToFolder:
-            "\(subject) is a symbolic link to a folder, which the entry of a folder does not follow; put the folder itself "
-                + "there, or remove the link and map its folder with another entry"
-        case .dangling:
-            "\(subject) is a symbolic link to something that does not exist; put the file itself there, or remove the link"
-        case .replaced:
-            "\(subject), or a folder on its path, was replaced while it was being read; load the manifest again"
-        case .notRegular:
-            "\(subject) is neither a file nor a folder"
-        case .unreadable(let reason):
-            "\(subject) cannot be read: \(reason)"
-        case .outside:
-            "\(subject) is outside the manifest's folder, behind a symbolic link; put the file itself into the folder"
-        case .endless:
-            "\(subject) leads through symbolic links that lead to each other; put the file itself there, or remove the links"
-        case .tooDeep:
-            "\(subject) is nested more than \(ManifestFolder.maximumDepth) folders deep; move it up"
-        case .exceeds(let limit):
-            limit.reason(for: path)
+            "\(subject) is a symbolic link to a folder, which the entry of a folder does not follow"
+        case .dangling: "\(subject) is a symbolic link to something that does not exist"
+        case .replaced: "\(subject), or a folder on its path, was replaced while it was being read"
+        case .notRegular: "\(subject) is neither a file nor a folder"
+        case .unreadable(let reason): "\(subject) cannot be read: \(reason)"
+        case .outside: "\(subject) is outside the manifest's folder, behind a symbolic link"
+        case .endless: "\(subject) leads through symbolic links that lead to each other"
+        case .tooDeep: "\(subject) is nested more than \(ManifestFolder.maximumDepth) folders deep"
+        case .exceeds(let limit): limit.cause(of: subject)
         }
     }
 }

@@ -4,25 +4,21 @@
 /// the header fields of the entry. Everything that a manifest multiplies is spent from the budget before it is created.
 package final class LoadBudget {
     /// A limit on something that a manifest multiplies.
-    package struct Limit: Equatable, Sendable {
+    package struct Limit: Hashable, Sendable {
         package enum Kind: Sendable { case urls, bytes, names }
 
-        let kind: Kind
+        package let kind: Kind
         let maximum: Int
 
-        /// Returns the sentence for the designer who wrote `path`, with which the manifest exceeds the limit.
-        func reason(for path: String) -> String {
-            switch kind {
-            case .urls:
-                "with \(quoted(path)) the manifest maps more than \(maximum) URLs, all of which an app would hold in "
-                    + "memory; remove entries, or map smaller folders"
+        /// Returns the clause about the path with which the manifest exceeds the limit.
+        func cause(of path: String) -> String {
+            let held = "all of which an app would hold in memory"
+            return switch kind {
+            case .urls: "with \(path) the manifest maps more than \(maximum) URLs, \(held)"
             case .bytes:
-                "with \(quoted(path)) the manifest's URLs, each with its own header fields, take more than "
-                    + "\(maximum / 1_000_000) MB, all of which an app would hold in memory; remove header fields, "
-                    + "shorten the URLs, or map smaller folders"
-            case .names:
-                "\(quoted(path)) and the folders of the entries before it hold more than \(maximum) files; "
-                    + "map smaller folders"
+                "with \(path) the manifest's URLs, each with its own header fields, take more than "
+                    + "\(maximum / 1_000_000) MB, \(held)"
+            case .names: "\(path) and the folders of the entries before it hold more than \(maximum) files"
             }
         }
     }

@@ -9,7 +9,7 @@ import Foundation
 /// Each directory is listed once, even if several paths lead to it. Nothing outside the manifest's folder is read.
 package final class ManifestFolder {
     /// The maximum number of directories that may be nested below the directory of a walk.
-    static let maximumDepth = 100
+    package static let maximumDepth = 100
 
     /// The open folder; files in it are opened through this object.
     package let opened: OpenedFolder
@@ -25,13 +25,6 @@ package final class ManifestFolder {
     private var knownFolders: [FilePath: Place] = [:]
     /// The files, keyed by the path as the manifest spells it; many URLs may use the same file.
     private var knownFiles: [FilePath: FoundFile] = [:]
-    /// The number of suggestions that may still be made.
-    ///
-    /// For each suggestion, a name is compared with many names. A designer who corrects a manifest needs only a few
-    /// suggestions at a time.
-    private var suggestionsLeft = 20
-    /// The source of suggestions; nil in an app, where no suggestions are made.
-    private let advice: (any FileNameAdvice)?
 
     /// Opens a folder.
     ///
@@ -39,20 +32,17 @@ package final class ManifestFolder {
     ///   - folder: A file URL.
     ///   - excluded: The real path of a file that every walk leaves out.
     ///   - budget: The budget from which all walks together spend each name that they visit.
-    ///   - advice: The source of suggestions for missing names; nil to make none.
     /// - Throws: ``FileProblem`` when the folder cannot be opened or listed.
     init(
         _ folder: URL,
         except excluded: FilePath? = nil,
-        budget: LoadBudget = LoadBudget(),
-        advice: (any FileNameAdvice)? = nil
+        budget: LoadBudget = LoadBudget()
     ) throws(FileProblem) {
         opened = try OpenedFolder(folder.path)
         root = Place(path: "", directory: try Directory(opened.realPath, in: opened))
         directories = [opened.realPath: root.directory]
         self.excluded = excluded
         self.budget = budget
-        self.advice = advice
     }
 
     // MARK: - A path in the manifest
@@ -64,14 +54,11 @@ package final class ManifestFolder {
         let directory: Directory
     }
 
-    /// A difference between a path in the manifest and the path on disk that was probably meant.
-    private enum Mistake { case letterCase, otherName }
-
     /// Returns the regular file at `path`, a `/`-separated path relative to the manifest's folder.
     package func file(_ path: String) throws(FileProblem) -> FoundFile {
         if let known = knownFiles[FilePath(path)] { return known }
-        let file = try find(path) { (mistake: inout Mistake?) throws(FileProblem) -> (item: FoundFile, path: String) in
-            let (folder, name) = try parent(of: path, &mistake)
+        let file = try find { (isOtherCase: inout Bool) throws(FileProblem) -> (item: FoundFile, path: String) in
+            let (folder, name) = try parent(of: path, &isOtherCase)
             do throws(FileProblem) {
                 let file = try self.file(named: name, in: folder)
                 return (file, file.path)
@@ -83,81 +70,68 @@ package final class ManifestFolder {
         return file
     }
 
-    /// Returns what `find` finds at a path of the manifest, unless it found it by another path on disk.
+    /// Returns what `find` finds, unless only a path in another case leads to it.
     private func find<Item>(
-        _ path: String,
-        _ find: (inout Mistake?) throws(FileProblem) -> (item: Item, path: String)
+        _ find: (inout Bool) throws(FileProblem) -> (item: Item, path: String)
     ) throws(FileProblem) -> Item {
-        var mistake: Mistake?
-        let problem: FileProblem
+        var isOtherCase = false
+        let found: (item: Item, path: String)
         do throws(FileProblem) {
-            let found = try find(&mistake)
-            switch mistake {
-            case nil: return found.item
-            case .letterCase: problem = .wrongCase(found.path)
-            case .otherName: problem = .missing(suggestion: found.path)
-            }
+            found = try find(&isOtherCase)
         } catch {
-            problem = mistake == nil ? error : .missing(suggestion: nil)
+            throw isOtherCase ? .missing : error
         }
-        guard problem == .missing(suggestion: nil) else { throw problem }
-        throw .missing(
-            suggestion: suggestion { advice in
-                advice.path(meantBy: path, amongFiles: ((try? files(below: "./"))?.files ?? []).map(\.name))
-            }
-        )
+        if isOtherCase { throw .wrongCase(found.path) }
+        return found.item
+    }
+
+    /// Returns the names in the directory at `path` that do not begin with "."; nil if there is no such directory.
+    ///
+    /// The path is empty or ends in "/".
+    package func names(in path: String) -> [String]? {
+        var isOtherCase = false
+        let folder = try? folder(path, &isOtherCase)
+        return isOtherCase ? nil : folder?.directory.visibleNames
     }
 
     /// Returns the directory at `path`; the path is empty or ends in "/".
-    private func folder(_ path: String, _ mistake: inout Mistake?) throws(FileProblem) -> Place {
+    private func folder(_ path: String, _ isOtherCase: inout Bool) throws(FileProblem) -> Place {
         if path.isEmpty { return root }
         if let known = knownFolders[FilePath(path)] { return known }
-        let (parent, name) = try parent(of: String(Substring(path.utf8.dropLast())), &mistake)
+        let (parent, name) = try parent(of: String(Substring(path.utf8.dropLast())), &isOtherCase)
         let folder = try folder(named: name, in: parent)
-        if mistake == nil { knownFolders[FilePath(path)] = folder }
+        if !isOtherCase { knownFolders[FilePath(path)] = folder }
         return folder
     }
 
     /// Returns the directory that holds the last name of `path`, and this name as it is on disk.
     private func parent(
         of path: String,
-        _ mistake: inout Mistake?
+        _ isOtherCase: inout Bool
     ) throws(FileProblem) -> (folder: Place, name: String) {
         let (folder, name) = FilePath.split(path)
         do {
-            let folder = try self.folder(folder, &mistake)
-            return (folder, try self.name(name, in: folder, &mistake))
+            let folder = try self.folder(folder, &isOtherCase)
+            return (folder, try self.name(name, in: folder, &isOtherCase))
         } catch {
             // The message for `.isFile` says to remove the "/" at the end, but here more follows the "/".
-            throw error == .isFile ? .missing(suggestion: nil) : error
+            throw error == .isFile ? .missing : error
         }
     }
 
     /// Returns the name on disk that equals `written`, or that differs from it only in its Unicode form.
     ///
-    /// A name that equals `written` byte for byte is preferred. If there is neither, the name that was probably meant
-    /// is returned, and the mistake is noted, so that the rest of the path can be looked up, too.
+    /// A name that equals `written` byte for byte is preferred. A name in another case is noted and returned, so that
+    /// the rest of the path can be looked up, too.
     private func name(
         _ written: String,
         in folder: Place,
-        _ mistake: inout Mistake?
+        _ isOtherCase: inout Bool
     ) throws(FileProblem) -> String {
         if let name = folder.directory.name(written) { return name }
-        if let name = folder.directory.nameIgnoringCase(written) {
-            mistake = mistake ?? .letterCase
-            return name
-        }
-        guard mistake == nil,
-            let name = suggestion({ $0.name(meantBy: written, among: folder.directory.visibleNames) })
-        else { throw .missing(suggestion: nil) }
-        mistake = .otherName
+        guard let name = folder.directory.nameIgnoringCase(written) else { throw .missing }
+        isOtherCase = true
         return name
-    }
-
-    private func suggestion(_ guess: (any FileNameAdvice) -> String?) -> String? {
-        guard let advice, suggestionsLeft > 0 else { return nil }
-        suggestionsLeft -= 1
-        return guess(advice)
     }
 
     // MARK: - A name in a directory
@@ -183,7 +157,7 @@ package final class ManifestFolder {
         do {
             target = try FilePath(resolving: directory.appending(name).text)
         } catch {
-            throw error == .missing(suggestion: nil) ? .dangling : error
+            throw error == .missing ? .dangling : error
         }
         guard target != opened.realPath else { throw .isLinkToFolder }
         let (parent, file) = FilePath.split(target.text)
@@ -201,8 +175,8 @@ package final class ManifestFolder {
     /// The excluded file and all names that start with "." are left out. Cost: the first call for a directory walks
     /// through everything below it. Later calls return the same result.
     package func files(below path: String) throws(FileProblem) -> FolderContents {
-        let folder = try find(path) { (mistake: inout Mistake?) throws(FileProblem) -> (item: Place, path: String) in
-            let folder = try self.folder(path == "./" ? "" : path, &mistake)
+        let folder = try find { (isOtherCase: inout Bool) throws(FileProblem) -> (item: Place, path: String) in
+            let folder = try self.folder(path == "./" ? "" : path, &isOtherCase)
             return (folder, folder.path)
         }
         if let known = walks[FilePath(folder.path)] { return known }
@@ -236,7 +210,7 @@ package final class ManifestFolder {
                 if case .exceeds = error { throw error }
                 // In a listing, U+FFFD replaces bytes that are not UTF-8. The name with U+FFFD is then looked up, and
                 // no file on disk has that name.
-                let isMangled = error == .missing(suggestion: nil) && name.unicodeScalars.contains("\u{FFFD}")
+                let isMangled = error == .missing && name.unicodeScalars.contains("\u{FFFD}")
                 let problem = isMangled ? FileProblem.unreadable("its name is not UTF-8") : error
                 contents.problems.append((folder.path + name, problem))
             }
@@ -281,20 +255,4 @@ private final class Directory {
     }
 
     func nameIgnoringCase(_ written: String) -> String? { lowercased[written.lowercased()] }
-}
-
-/// A source of suggestions for file names in a manifest that do not exist on disk.
-package protocol FileNameAdvice {
-    /// Returns the name that was probably meant by `name`; nil if none is close enough.
-    ///
-    /// `names` are all names in one directory.
-    func name(meantBy name: String, among names: [String]) -> String?
-
-    /// Returns the path that was probably meant by a path that does not exist.
-    ///
-    /// - Parameters:
-    ///   - path: The path as written; a folder's path ends in "/".
-    ///   - files: The paths of all files in the manifest's folder.
-    /// - Returns: The path of a file, or of a folder, as it is on disk; nil if none is close enough.
-    func path(meantBy path: String, amongFiles files: [String]) -> String?
 }

@@ -19,18 +19,13 @@ package struct CalendarDay: Comparable, Hashable, Sendable, CustomStringConverti
 
     /// Reads `YYYY-MM-DD` (RFC 3339 §5.6, `full-date`); nil for anything else and for days that do not exist.
     package init?(_ text: String) {
-        guard Self.isWritten(as: text) else { return nil }
-        let numbers = text.utf8.split(separator: UInt8(ascii: "-")).compactMap { Int(Substring($0)) }
-        guard numbers.count == 3,
-            DateComponents(year: numbers[0], month: numbers[1], day: numbers[2]).isValidDate(in: Self.calendar)
-        else { return nil }
-        description = text
-    }
-
-    /// True for a text in the form `YYYY-MM-DD`, even if there is no such day.
-    static func isWritten(as text: String) -> Bool {
-        text.utf8.count == 10
-            && text.utf8.enumerated().allSatisfy { $0 == 4 || $0 == 7 ? $1 == UInt8(ascii: "-") : $1.isASCIIDigit }
+        let numbers = text.utf8.count == 10 ? text.split(separator: "-").compactMap { Int($0) } : []
+        guard numbers.count == 3 else { return nil }
+        let parts = DateComponents(year: numbers[0], month: numbers[1], day: numbers[2])
+        guard let date = Self.calendar.date(from: parts) else { return nil }
+        self.init(date)
+        // For a day that does not exist, the calendar returns a later day.
+        if description != text { return nil }
     }
 
     package static func < (first: Self, second: Self) -> Bool { first.description < second.description }

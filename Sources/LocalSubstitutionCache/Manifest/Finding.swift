@@ -2,8 +2,12 @@
 package struct Finding: Hashable, Sendable {
     package let offset: Int
     package let severity: ManifestIssue.Severity
-    package let code: ManifestIssue.Code
+    package var code: ManifestIssue.Code
+    /// The cause of an error; `SubstitutionChecking` adds the remedy.
     package var message: String
+    /// The problem with a file, and the file's path in the message; nil if the finding is not about a file.
+    package private(set) var problem: FileProblem?
+    package private(set) var path: String?
 
     package init(offset: Int, severity: ManifestIssue.Severity, code: ManifestIssue.Code, message: String) {
         (self.offset, self.severity, self.code, self.message) = (offset, severity, code, message)
@@ -24,7 +28,8 @@ extension Finding {
 
     /// Creates a finding from a problem with a file that the manifest names as `path`.
     init(_ problem: FileProblem, with path: String, at offset: Int) {
-        self.init(offset: offset, severity: .error, code: Self.code(of: problem), message: problem.reason(for: path))
+        self.init(offset: offset, severity: .error, code: Self.code(of: problem), message: problem.cause(of: path))
+        (self.problem, self.path) = (problem, path)
     }
 
     static func code(of problem: FileProblem) -> ManifestIssue.Code {
@@ -35,12 +40,7 @@ extension Finding {
         case .isLink, .replaced, .unreadable: .unreadableFile
         case .outside: .outsideFolder
         case .isLinkToFolder, .endless, .tooDeep: .endlessFolder
-        case .exceeds(let limit):
-            switch limit.kind {
-            case .urls: .tooManyURLs
-            case .bytes: .tooLong
-            case .names: .endlessFolder
-            }
+        case .exceeds(let limit): [.urls: .tooManyURLs, .bytes: .tooLong][limit.kind] ?? .endlessFolder
         }
     }
 }

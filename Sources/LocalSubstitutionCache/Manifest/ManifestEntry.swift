@@ -39,7 +39,7 @@ package struct ManifestEntry: Sendable {
             && self.until == nil
     }
 
-    init(key: Located<String>) {
+    package init(key: Located<String>) {
         self.key = key
     }
 

@@ -1,4 +1,6 @@
-/// An error or a likely mistake in a manifest: its cause, its position and its remedy.
+/// An error or a likely mistake in a manifest: its cause and its position.
+///
+/// The designers' tool and `LocalSubstitutionDevelopment` add the remedy.
 ///
 /// ``description`` has the form that compilers use, so editors and build logs link each issue to its line:
 ///
@@ -29,9 +31,9 @@ public struct ManifestIssue: Hashable, Sendable, CustomStringConvertible {
     public package(set) var severity: Severity
     /// The kind of the issue.
     public let code: Code
-    /// A sentence that names the cause and the remedy.
+    /// The cause; after it, in messages of the designers' tool and of `LocalSubstitutionDevelopment`, the remedy.
     ///
-    /// Quoted text in the sentence is safe to print on one line.
+    /// Quoted text in the message is safe to print on one line.
     public let message: String
     /// The path or name of the manifest's file, as the caller gave it to the library.
     public let file: String

@@ -2,10 +2,7 @@ import Foundation
 
 /// The part of the reader that reads an entry's fields, such as `type` and `when`.
 ///
-/// Each mistake is recorded as an error, and reading usually continues without the faulty value. A value of the kind
-/// `unreadable` is skipped, since the JSON parser has reported it. `advice` guesses what the designer meant, and is nil
-/// in an app. The `error` method with the parameter `otherwise` ends its message with the advice's remedy, if there is
-/// one, and with `otherwise` if there is none.
+/// After a mistake, reading continues without the faulty value.
 extension ManifestReader {
     /// The names of an entry's fields, except `$comment`, which has no meaning.
     package static let fieldNames = ["file", "type", "headers", "ignoreQuery", "when", "until"]
@@ -15,175 +12,101 @@ extension ManifestReader {
         reportDuplicates(fields) { $0 }
         // A field whose name could not be read may have been any field, even `file`.
         var hasFile = fields.contains(where: \.isUnreadable)
-        // The offset of the name `type`, if there is one; `entry.typeOffset` is the offset of the value.
         var typeOffset = offset
-        // If the object looks like the content of a JSON file, its author should have written that file's name here.
-        if advice?.isFileContent(fields) == true {
-            error(
-                .missingField,
-                offset,
-                "an entry names a file; if this is the content itself, save it in a file, and name that file"
-            )
-            return
-        }
         for field in fields where !field.isUnreadable {
             switch field.name {
             case "file":
                 hasFile = true
-                guard let path = string(field, as: "the file's name in quotation marks") else { continue }
-                entry.file = readFile(path, field.value.offset)
+                entry.file = readFile(field.value)
             case "type":
                 typeOffset = field.nameOffset
-                guard let text = string(field, as: "a media type in quotation marks, such as \"image/png\"") else {
-                    continue
-                }
-                entry.type = readType(text, field.value.offset)
+                entry.type = readType(field.value)
                 entry.typeOffset = field.value.offset
             case "headers":
-                entry.headers = readHeaders(field)
+                entry.headers = readHeaders(field.value)
                 entry.headersOffset = field.value.offset
             case "ignoreQuery":
-                entry.query = readQueryRule(field)
+                entry.query = readQueryRule(field.value)
                 entry.queryOffset = field.value.offset
-            case "when":
-                entry.conditions = readConditions(field)
-            case "until":
-                entry.until = readUntil(field)
-            case "$comment":
-                break
-            default:
-                let diagnosis = advice?.diagnosis(of: field, among: fields, of: entry.key.value)
-                let names = Self.fieldNames.map { "\"\($0)\"" }.joined(separator: ", ")
-                error(
-                    .unknownField,
-                    field.nameOffset,
-                    diagnosis?.message ?? "\(quoted(field.name)) is not a field of an entry; the fields are \(names)"
-                )
-                switch diagnosis?.kind {
-                case .other, nil: break
-                case .file: hasFile = true
-                case .nextEntry:
-                    hasNestedKey = true
-                    // The entry's closing bracket is missing, so all that follows are entries, not fields.
-                    return
-                }
+            case "when": entry.conditions = readConditions(field.value)
+            case "until": entry.until = readUntil(field.value)
+            case "$comment": break
+            default: error(.unknownField, field.nameOffset, "\(quoted(field.name)) is not a field of an entry")
             }
         }
-        if !hasFile {
-            error(
-                .missingField,
-                offset,
-                "this entry has no \"file\"; add the file that answers, such as \"file\": \"img/logo.png\""
-            )
-        }
+        if !hasFile { error(.missingField, offset, "this entry has no \"file\"") }
         if entry.type != nil, entry.namesFolder {
-            error(
-                .badType,
-                typeOffset,
-                "\"type\" cannot apply to a whole folder; remove it, and give single files their own entries"
-            )
+            error(.badType, typeOffset, "\"type\" cannot apply to a whole folder")
         }
     }
 
-    private mutating func readType(_ text: String, _ offset: Int) -> MediaType? {
+    mutating func readFile(_ value: JSONValue) -> Located<String>? {
+        guard let path = text(value, "\"file\" must be the file's name in quotation marks") else { return nil }
+        guard let cause = Self.cause(against: path) else { return Located(value: path, offset: value.offset) }
+        error(.badPath, value.offset, cause)
+        return nil
+    }
+
+    /// Returns the reason why `path` is not a plain path below the manifest's folder; nil if it is one.
+    private static func cause(against path: String) -> String? {
+        let bytes = path.utf8
+        if bytes.isEmpty { return "the file's name is empty" }
+        if path == "./" { return nil }
+        if bytes.contains(where: \.isControl) { return "\(quoted(path)) has a control character" }
+        if bytes.contains(UInt8(ascii: "\\")) { return "\(quoted(path)) has a backslash" }
+        if bytes.first == UInt8(ascii: "/") { return "\(quoted(path)) begins with \"/\"" }
+        var parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
+        if parts.last?.isEmpty == true { parts.removeLast() }
+        if parts.count > ManifestFolder.maximumDepth + 1 { return FileProblem.tooDeep.cause(of: path) }
+        let isPlain = !parts.contains { ["", ".", ".."].contains($0) }
+        return isPlain ? nil : "\(quoted(path)) has a part that is empty, \".\" or \"..\""
+    }
+
+    private mutating func readType(_ value: JSONValue) -> MediaType? {
+        let rule = "\"type\" must be a media type in quotation marks, such as \"image/png\""
+        guard let text = text(value, rule) else { return nil }
         if let type = MediaType(text), type.isConcrete { return type }
-        error(
-            .badType,
-            offset,
-            "\(quoted(text)) is not a media type",
-            .type(text),
-            otherwise: "write one, such as \"image/png\", or remove \"type\" to go by the file's extension"
-        )
+        error(.badType, value.offset, "\(quoted(text)) is not a media type")
         return nil
     }
 
-    private mutating func readDay(_ text: String, _ offset: Int) -> Located<CalendarDay>? {
-        if let day = CalendarDay(text) { return Located(value: day, offset: offset) }
-        if CalendarDay.isWritten(as: text) {
-            error(.badDate, offset, "there is no such day as \(quoted(text)) (YYYY-MM-DD)")
-        } else {
-            error(
-                .badDate,
-                offset,
-                "\(quoted(text)) is not a day in the form YYYY-MM-DD",
-                .day(text),
-                otherwise: "write one, such as \"2027-03-31\""
-            )
-        }
+    private mutating func readUntil(_ value: JSONValue) -> Located<CalendarDay>? {
+        let rule = "\"until\" must be a day in quotation marks, such as \"2027-03-31\""
+        guard let text = value.digits ?? text(value, rule) else { return nil }
+        if let day = CalendarDay(text) { return Located(value: day, offset: value.offset) }
+        error(.badDate, value.offset, "\(quoted(text)) is not a day of the calendar, written as YYYY-MM-DD")
         return nil
-    }
-
-    private mutating func readUntil(_ field: JSONMember) -> Located<CalendarDay>? {
-        // A number is not a day. But from a number such as 20270331, the advice can guess the day that was meant.
-        if case .number(let digits) = field.value.kind { return readDay(digits, field.value.offset) }
-        guard let text = string(field, as: "a day in quotation marks, such as \"2027-03-31\"") else { return nil }
-        return readDay(text, field.value.offset)
     }
 
     /// Returns the header fields that the response gets; a nil value removes a header field.
-    private mutating func readHeaders(_ field: JSONMember) -> [String: String?] {
-        if case .unreadable = field.value.kind { return [:] }
-        guard case .object(let members) = field.value.kind else {
-            error(
-                .wrongKind,
-                field.value.offset,
-                "\"headers\" must be an object, not \(field.value.article)",
-                .headers(field.value),
-                otherwise: "write { \"Name\": \"value\" }"
-            )
-            return [:]
-        }
+    private mutating func readHeaders(_ value: JSONValue) -> [String: String?] {
+        guard let members = object(value, "\"headers\" must be an object") else { return [:] }
         // Names of header fields are case-insensitive.
         reportDuplicates(members) { $0.lowercased() }
         var headers: [String: String?] = [:]
         for member in members where !member.isUnreadable && member.name != "$comment" {
+            let (name, offset) = (quoted(member.name), member.value.offset)
             // A name may hold all characters of a token (RFC 9110 §5.6.2); the message lists only the usual ones.
             guard !member.name.isEmpty, member.name.utf8.allSatisfy(\.isTokenCharacter) else {
-                error(
-                    .badHeader,
-                    member.nameOffset,
-                    "\(quoted(member.name)) is not a header name, which is letters, digits and hyphens",
-                    .headerName(member.name)
-                )
+                let cause = "\(name) is not a header name, which is letters, digits and hyphens"
+                error(.badHeader, member.nameOffset, cause)
                 continue
             }
             if let reason = ReservedHeader.reason(for: member.name) {
-                error(
-                    .reservedHeader,
-                    member.nameOffset,
-                    "\(quoted(member.name)) cannot be set here, because \(reason); remove it"
-                )
-                continue
-            }
-            switch member.value.kind {
-            case .string(let value):
-                guard Self.isFieldValue(value) else {
-                    error(
-                        .badHeader,
-                        member.value.offset,
-                        "\(quoted(value)) is not a header value; "
-                            + "it must not contain control characters, or begin or end with a space"
-                    )
-                    continue
+                error(.reservedHeader, member.nameOffset, "\(name) cannot be set here, because \(reason)")
+            } else if case .null = member.value.kind {
+                if member.name.lowercased() == "access-control-allow-origin" {
+                    headers[member.name] = .some(nil)
+                } else {
+                    error(.wrongKind, offset, "only \"Access-Control-Allow-Origin\" can be null, which removes it")
                 }
-                headers[member.name] = .some(value)
-            case .null where member.name.lowercased() == "access-control-allow-origin":
-                headers[member.name] = .some(nil)
-            case .null:
-                error(
-                    .wrongKind,
-                    member.value.offset,
-                    "only \"Access-Control-Allow-Origin\" can be null, which removes it; remove \(quoted(member.name))"
-                )
-            case .unreadable:
-                continue
-            default:
-                error(
-                    .wrongKind,
-                    member.value.offset,
-                    "the value of a header must be text in quotation marks, not \(member.value.article)"
-                        + (member.value.digits.map { "; write \"\($0)\"" } ?? "")
-                )
+            } else if let text = text(member.value, "the value of a header must be text in quotation marks") {
+                if Self.isFieldValue(text) {
+                    headers[member.name] = .some(text)
+                } else {
+                    let rule = "it must not contain control characters, or begin or end with a space"
+                    error(.badHeader, offset, "\(quoted(text)) is not a header value; \(rule)")
+                }
             }
         }
         return headers
@@ -197,109 +120,57 @@ extension ManifestReader {
             && !(bytes.first.map(isSpace) ?? false) && !(bytes.last.map(isSpace) ?? false)
     }
 
-    private mutating func readQueryRule(_ field: JSONMember) -> QueryRule {
-        switch field.value.kind {
-        case .bool(let ignored):
-            return ignored ? .any : .exact
-        case .array(let elements):
-            if elements.count > QueryRule.maximumNames {
-                error(
-                    .badQueryRule,
-                    elements[QueryRule.maximumNames].offset,
-                    "\"ignoreQuery\" lists more than \(QueryRule.maximumNames) names; write names that begin alike as one, "
-                        + "such as \"utm_*\", or write true to ignore the whole query"
-                )
-            }
-            var names: [ParameterName] = []
-            for element in elements.prefix(QueryRule.maximumNames) {
-                if case .unreadable = element.kind { continue }
-                guard case .string(let written) = element.kind else {
-                    error(
-                        .wrongKind,
-                        element.offset,
-                        "the name of a parameter must be text in quotation marks, not \(element.article)"
-                    )
-                    continue
-                }
-                guard !written.isEmpty, written.utf8.first != UInt8(ascii: "?"),
-                    !written.utf8.contains(where: { "&=#".utf8.contains($0) }),
-                    let name = try? ParameterName(written)
-                else {
-                    error(
-                        .badQueryRule,
-                        element.offset,
-                        "\(quoted(written)) cannot be the name of a parameter",
-                        .parameterName(written),
-                        otherwise: "write it as in the URL, without \"=\""
-                    )
-                    continue
-                }
-                names.append(name)
-            }
-            return .ignoring(anyOf: names)
-        case .unreadable:
-            return .exact
-        default:
-            error(
-                .wrongKind,
-                field.value.offset,
-                "\"ignoreQuery\" must be true, false or a list of parameter names, not \(field.value.article)",
-                .queryRule(field.value)
-            )
+    private mutating func readQueryRule(_ value: JSONValue) -> QueryRule {
+        if case .bool(let ignored) = value.kind { return ignored ? .any : .exact }
+        guard case .array(let elements) = value.kind else {
+            reportKind(of: value, "\"ignoreQuery\" must be true, false or a list of parameter names")
             return .exact
         }
+        let maximum = QueryRule.maximumNames
+        if elements.count > maximum {
+            error(.badQueryRule, elements[maximum].offset, "\"ignoreQuery\" lists more than \(maximum) names")
+        }
+        var names: [ParameterName] = []
+        for element in elements.prefix(maximum) {
+            guard let written = text(element, "the name of a parameter must be text in quotation marks") else {
+                continue
+            }
+            if !written.isEmpty, written.utf8.first != UInt8(ascii: "?"),
+                !written.utf8.contains(where: { "&=#".utf8.contains($0) }), let name = try? ParameterName(written)
+            {
+                names.append(name)
+            } else {
+                error(.badQueryRule, element.offset, "\(quoted(written)) cannot be the name of a parameter")
+            }
+        }
+        return .ignoring(anyOf: names)
     }
 
-    private mutating func readConditions(_ field: JSONMember) -> [Located<Substitution.Condition>] {
-        let values: [JSONValue]
-        if case .array(let elements) = field.value.kind {
-            values = elements
-            if elements.isEmpty {
-                error(
-                    .badCondition,
-                    field.value.offset,
-                    "\"when\" is empty; name a condition, such as \"offline\", or leave \"when\" out"
-                )
-            }
-        } else {
-            values = [field.value]
-        }
+    private mutating func readConditions(_ value: JSONValue) -> [Located<Substitution.Condition>] {
+        let values = if case .array(let elements) = value.kind { elements } else { [value] }
+        if values.isEmpty { error(.badCondition, value.offset, "\"when\" is empty") }
         // A condition that is repeated adds nothing, so there are at most 203.
         var known: Set<Substitution.Condition> = []
         return values.compactMap { value in
-            switch value.kind {
-            case .number(let digits):
+            let condition: Substitution.Condition
+            if let digits = value.digits {
                 // In JSON, 404, 404.0 and 4.04e2 are the same number.
-                if let status = Double(digits).flatMap(Int.init(exactly:)), (400...599).contains(status) {
-                    return Located(value: .status(status), offset: value.offset)
+                guard let status = Double(digits).flatMap(Int.init(exactly:)), (400...599).contains(status) else {
+                    let cause = "\(shortened(digits)) cannot be a condition, only 400 to 599 can"
+                    error(.badCondition, value.offset, cause)
+                    return nil
                 }
-                error(
-                    .badCondition,
-                    value.offset,
-                    "\(shortened(digits)) cannot be a condition, only 400 to 599 can; for a file that always answers, leave \"when\" out"
-                )
-            case .string(let word):
-                if let condition = Substitution.Condition.words[word] {
-                    return Located(value: condition, offset: value.offset)
+                condition = .status(status)
+            } else {
+                let rule = "a condition must be \"offline\", a status, \"4xx\" or \"5xx\""
+                guard let word = text(value, rule) else { return nil }
+                guard let named = Substitution.Condition.words[word] else {
+                    error(.badCondition, value.offset, "\(quoted(word)) is not a condition")
+                    return nil
                 }
-                error(
-                    .badCondition,
-                    value.offset,
-                    "\(quoted(word)) is not a condition",
-                    .condition(word),
-                    otherwise: "write \"offline\", a status as a number, \"4xx\" or \"5xx\""
-                )
-            case .unreadable:
-                break
-            default:
-                error(
-                    .wrongKind,
-                    value.offset,
-                    "a condition must be \"offline\", a status, \"4xx\" or \"5xx\", not \(value.article)"
-                )
+                condition = named
             }
-            return nil
+            return known.insert(condition).inserted ? Located(value: condition, offset: value.offset) : nil
         }
-        .filter { known.insert($0.value).inserted }
     }
 }

@@ -5,9 +5,9 @@ package import Foundation
 /// Every problem with a file is recorded.
 package struct ManifestResolver {
     package let manifest: SubstitutionManifest
-    let folder: URL
+    package let folder: URL
     package private(set) var substitutions: [Substitution] = []
-    package private(set) var findings: [Finding] = []
+    package var findings: [Finding] = []
     package private(set) var files: ManifestFolder?
     /// The path of the manifest itself, which no folder entry includes.
     let manifestPath: FilePath?
@@ -39,10 +39,10 @@ package struct ManifestResolver {
         }
         let files: ManifestFolder
         do {
-            files = try ManifestFolder(folder, except: manifestPath, budget: budget, advice: manifest.advice)
+            files = try ManifestFolder(folder, except: manifestPath, budget: budget)
         } catch {
             let reason = if case .unreadable(let reason) = error { ": \(reason)" } else { "" }
-            let message = error == .missing(suggestion: nil) ? "does not exist" : "cannot be read\(reason)"
+            let message = error == .missing ? "does not exist" : "cannot be read\(reason)"
             report(
                 .error,
                 Finding.code(of: error),
@@ -70,13 +70,7 @@ package struct ManifestResolver {
                     guard !exceeded.contains(limit) else { continue }
                     exceeded.append(limit)
                 }
-                var finding = Finding(error, with: file.value, at: file.offset)
-                if finding.code == .missingFile,
-                    let other = manifest.advice?.finding(aboutMissing: file, of: entry, in: folder)
-                {
-                    finding = other
-                }
-                findings.append(finding)
+                findings.append(Finding(error, with: file.value, at: file.offset))
             }
         }
     }
@@ -109,7 +103,7 @@ package struct ManifestResolver {
                         .duplicateKey,
                         folder.offset,
                         "two files of \(quoted(folder.value)) have the URL \(quoted(pattern.spelling)), because their "
-                            + "names differ only in their Unicode form; rename one"
+                            + "names differ only in their Unicode form"
                     )
                     continue
                 }

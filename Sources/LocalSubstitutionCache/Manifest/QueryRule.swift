@@ -12,7 +12,7 @@ package enum QueryRule: Hashable, Sendable {
     case any
 
     /// The maximum number of names in a list; each parameter of a request's query is compared with each name.
-    static let maximumNames = 100
+    package static let maximumNames = 100
 
     /// Returns the rule for a list of names in any order.
     ///

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// With these, an offset in the manifest is converted to a line and a column.
 package struct SourceText: Sendable {
-    let name: String
+    package let name: String
     private let lineStarts: [Int]
 
     /// Finds the lines of the text.

@@ -12,12 +12,11 @@ public import Foundation
 /// ```
 public struct SubstitutionManifest: Sendable {
     package let source: SourceText
-    package let entries: [ManifestEntry]
-    package let findings: [Finding]
+    package var entries: [ManifestEntry]
+    package var findings: [Finding]
     /// The file that the manifest was read from, if any; no folder entry includes this file.
     package let url: URL?
     package let text: Data
-    let advice: (any ManifestAdvice)?
 
     /// Reads a manifest file.
     ///
@@ -42,7 +41,7 @@ public struct SubstitutionManifest: Sendable {
                 switch error {
                 case .isFolder: "\(quoted(name)) is a folder, not a manifest"
                 case .missing: "\(quoted(name)) does not exist"
-                default: error.reason(for: name)
+                default: error.cause(of: name)
                 }
             throw ManifestError(unreadable: name, because: reason)
         }
@@ -57,15 +56,18 @@ public struct SubstitutionManifest: Sendable {
         self.init(data, name: name, url: nil)
     }
 
-    /// Reads a manifest from memory; `url` is the file that the data came from, if any.
-    package init(_ data: Data, name: String, url: URL?, advice: (any ManifestAdvice)? = nil) {
-        let source = SourceText(name: name, bytes: data)
-        var reader = ManifestReader(advice: advice)
-        reader.read(advice?.parse(data) ?? JSONParser.parse(data), source: source)
-        (text, self.advice) = (data, advice)
+    /// Reads a manifest from memory.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - name: The name of the file in messages.
+    ///   - url: The file that the text came from, if any.
+    ///   - document: The content of the text; nil to parse it, up to the first mistake.
+    package init(_ text: Data, name: String, url: URL?, _ document: JSONDocument? = nil) {
+        (source, self.text, self.url) = (SourceText(name: name, bytes: text), text, url)
+        var reader = ManifestReader()
+        reader.read(document ?? JSONParser.parse(text), source: source)
         (entries, findings) = (reader.entries, reader.findings)
-        self.source = source
-        self.url = url
     }
 
     /// Returns the manifest's substitutions, one for each URL and file, with folders expanded.
@@ -81,11 +83,6 @@ public struct SubstitutionManifest: Sendable {
     /// - Throws: ``ManifestError`` with every error of the manifest and its files, or if `folder` is not a file URL.
     package func substitutions(in folder: URL, on date: Date = Date()) throws(ManifestError) -> [Substitution] {
         try resolved(in: folder, on: date).substitutions
-    }
-
-    /// Returns the same manifest, read again with advice.
-    package func read(with advice: any ManifestAdvice) -> SubstitutionManifest {
-        SubstitutionManifest(text, name: source.name, url: url, advice: advice)
     }
 
     /// Returns the manifest with the files that it names; throws if the manifest or a file has an error.

@@ -20,10 +20,14 @@ package struct ManifestSource: Sendable {
     }
 
     /// Reads the manifest and its files in their current state.
-    func load(with advice: (any ManifestAdvice)? = nil) throws(ManifestError) -> SubstitutionTable {
+    func load() throws(ManifestError) -> SubstitutionTable {
+        try SubstitutionTable(manifest(), folder: folder, reading: reading)
+    }
+
+    /// Reads the manifest in its current state.
+    package func manifest() throws(ManifestError) -> SubstitutionManifest {
         let text = try file.map { url throws(ManifestError) in try SubstitutionManifest.text(of: url, name: name) }
-        let manifest = SubstitutionManifest(text ?? self.text, name: name, url: file, advice: advice)
-        return try SubstitutionTable(manifest, folder: folder, reading: reading)
+        return SubstitutionManifest(text ?? self.text, name: name, url: file)
     }
 
     /// The name of the manifest in messages.

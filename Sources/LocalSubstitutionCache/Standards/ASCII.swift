@@ -21,7 +21,7 @@ extension UInt8 {
     /// The value of a hexadecimal digit; meaningless for anything else.
     package var hexValue: UInt8 { isASCIIDigit ? self - UInt8(ascii: "0") : (self | 0x20) - UInt8(ascii: "a") + 10 }
 
-    var isControl: Bool { self < 0x20 || self == 0x7F }
+    package var isControl: Bool { self < 0x20 || self == 0x7F }
 
     /// True for `unreserved` of RFC 3986 §2.3.
     package var isUnreserved: Bool {

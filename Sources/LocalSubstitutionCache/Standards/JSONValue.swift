@@ -25,7 +25,7 @@ package struct JSONValue: Sendable {
     }
 
     /// The digits of a number; nil for anything else.
-    var digits: String? {
+    package var digits: String? {
         if case .number(let digits) = kind { return digits }
         return nil
     }
@@ -71,7 +71,7 @@ package struct JSONDocument: Sendable {
     /// True if the text begins with U+FEFF.
     ///
     /// According to RFC 8259 §8.1, a reader may skip this byte-order mark, but a writer must not add it.
-    let hasByteOrderMark: Bool
+    package let hasByteOrderMark: Bool
 
     package init(value: JSONValue, errors: [JSONSyntaxError], hasByteOrderMark: Bool) {
         (self.value, self.errors, self.hasByteOrderMark) = (value, errors, hasByteOrderMark)

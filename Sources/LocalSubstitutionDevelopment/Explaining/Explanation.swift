@@ -190,7 +190,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
 extension Explanation {
     /// Explains what happens to `request`.
-    init(_ request: URLRequest, _ table: SubstitutionTable, _ advice: (any ManifestAdvice)? = nil) {
+    init(_ request: URLRequest, _ table: SubstitutionTable) {
         var unnamed = NoEntryReason()
         let (answer, match): (Answer, SubstitutionTable.Match?) =
             switch table.verdict(on: request) {
@@ -201,7 +201,7 @@ extension Explanation {
             case .afterNetwork(let match): (.networkUnless(match.row.substitution.conditions), match)
             case .leftAlone(let match, because: .method): (.network(because: .method(request.httpMethod ?? "")), match)
             case .leftAlone(let match, because: .optOut): (.network(because: .optOut), match)
-            case .unnamed: (.network(because: unnamed.reason(for: request, table, advice)), nil)
+            case .unnamed: (.network(because: unnamed.reason(for: request, table)), nil)
             }
         self.init(
             url: request.url?.absoluteString ?? "",
@@ -224,11 +224,7 @@ extension Explanation {
         var folder: (file: Substitution, missing: String)?
         var problem: String?
 
-        mutating func reason(
-            for request: URLRequest,
-            _ table: SubstitutionTable,
-            _ advice: (any ManifestAdvice)?
-        ) -> Reason {
+        mutating func reason(for request: URLRequest, _ table: SubstitutionTable) -> Reason {
             let url = request.url?.absoluteString ?? ""
             do {
                 let identity = try URLIdentity(url)
@@ -246,7 +242,7 @@ extension Explanation {
                 case .scheme(let scheme): return .scheme(scheme)
                 case .userInfo: return .userInfo
                 default:
-                    if !url.isEmpty { problem = WrongURL.message(about: error, with: url, advice) }
+                    if !url.isEmpty { problem = error.message(for: url, meant: Advice.url(meantBy: url)) }
                     return .noURL
                 }
             }

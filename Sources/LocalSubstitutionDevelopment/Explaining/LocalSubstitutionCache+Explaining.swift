@@ -21,7 +21,5 @@ extension LocalSubstitutionCache {
 
 extension SubstitutionTable {
     /// Explains what happens to `request`; see ``LocalSubstitutionCache/explain(_:)``.
-    package func explain(_ request: URLRequest, _ advice: (any ManifestAdvice)? = nil) -> Explanation {
-        Explanation(request, self, advice)
-    }
+    package func explain(_ request: URLRequest) -> Explanation { Explanation(request, self) }
 }

@@ -37,13 +37,23 @@ extension LocalSubstitutionCache {
     ) throws(ManifestError) {
         let watcher = try watch { [weak self] paths in
             guard let self else { return }
-            report(Result { () throws(ManifestError) in try self.reload(with: Advice()) }.map { paths })
+            report(Result { () throws(ManifestError) in try self.reloadWithRemedies() }.map { paths })
         }
         retainCompanion(watcher)
         // Reload files that were saved before the folder was watched. This runs on the watcher's queue, so that two
         // reports never run at the same time.
         watcher.queue.sync {
-            do throws(ManifestError) { try reload(with: Advice()) } catch { report(.failure(error)) }
+            do throws(ManifestError) { try reloadWithRemedies() } catch { report(.failure(error)) }
+        }
+    }
+
+    /// Reloads; the errors have remedies.
+    private func reloadWithRemedies() throws(ManifestError) {
+        do {
+            try reload()
+        } catch {
+            let errors = try source.manifest().checked.errors(in: source.folder)
+            throw errors.isEmpty ? error : ManifestError(errors)
         }
     }
 

@@ -70,7 +70,7 @@ package struct ManifestCheck {
         adding: ([String]) -> String? = { _ in nil }
     ) {
         (self.name, self.text, self.date) = (name, text, date)
-        manifest = SubstitutionManifest(text, name: name, url: url, advice: Advice())
+        manifest = SubstitutionManifest(checking: text, name: name, url: url)
         var (found, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsAll)
         if found.contains(where: { $0.severity == .error }), let other = Self.otherKind(of: text, name: name) {
             found = [other]

@@ -99,7 +99,7 @@ struct CaptureSelection {
         } catch .userInfo {
             throw ToolError("its URL holds a user name or password")
         } catch {
-            throw ToolError(WrongURL.message(about: error, with: url))
+            throw ToolError(error.message(for: url, meant: Advice.url(meantBy: url)))
         }
         try checkStatus(exchange, tool)
         let path = key.address.path

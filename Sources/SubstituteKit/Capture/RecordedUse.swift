@@ -92,7 +92,7 @@ extension SubstitutionTable {
     /// Returns the table of a manifest without errors.
     static func of(_ manifest: ManifestFile) throws -> SubstitutionTable {
         let text = try SubstitutionManifest.text(of: manifest.url, name: manifest.name)
-        let read = SubstitutionManifest(text, name: manifest.name, url: manifest.url, advice: Advice())
-        return try SubstitutionTable(read, folder: manifest.folder)
+        let read = SubstitutionManifest(checking: text, name: manifest.name, url: manifest.url)
+        return try read.table(in: manifest.folder)
     }
 }

@@ -105,7 +105,9 @@ enum AddCommand {
         } catch {
             // The URL may be a browser's, as another command has printed it.
             if [.percent, .backslash].contains(error), let key = try? URLPattern(requested: whole) { return key }
-            throw UsageError(WrongURL.problem(of: text) ?? WrongURL.message(about: error, with: whole))
+            throw UsageError(
+                WrongURL.problem(of: text) ?? error.message(for: whole, meant: Advice.url(meantBy: whole))
+            )
         }
     }
 

@@ -194,7 +194,7 @@ struct ExplainCommand {
     }
 
     private func explain(_ url: URL, _ question: ExplainOperands.Question) -> Explanation {
-        table.explain(request(url, question.method ?? method), Advice())
+        table.explain(request(url, question.method ?? method))
     }
 
     private func request(_ url: URL, _ method: String) -> URLRequest {

@@ -52,7 +52,7 @@ struct MissExplainer: Sendable {
         }
         var request = URLRequest(url: target)
         request.httpMethod = method
-        var explanation = table.explain(request, Advice())
+        var explanation = table.explain(request)
         explanation.removeNeighbour(amongst: used)
         let command = command(after: explanation)
         if command != nil, let obstacle = Self.obstacle(to: url, method: method, status: status) {

@@ -1,28 +1,11 @@
 import Foundation
-package import LocalSubstitutionCache
+import LocalSubstitutionCache
 import SubstitutionStandards
 
-/// The remedies: each is the last part of a message about a mistake, and says how to correct the mistake.
+/// The parts of remedies: what was probably meant, and how to write it.
 extension Advice {
-    package func remedy(for mistake: ManifestMistake) -> String? {
-        switch mistake {
-        case .manifest(let value): ForeignEntry.entries(meantBy: value).map { "write { \($0) }" }
-        case .entry(let value): Self.entry(meantBy: value).map { "write \($0)" }
-        case .annotation(let member): Self.annotation(member)
-        case .type(let text): Self.type(meantBy: text).map { "write \(quoted($0))" }
-        case .day(let text):
-            ["forever", "never", "always", "none", "infinity", "unlimited", "∞"].contains(text.lowercased())
-                ? "for a file without a last day, leave \"until\" out" : Self.days(meantBy: text).map { "write \($0)" }
-        case .headers(let value): Self.header(meantBy: value).map { "write \($0)" }
-        case .headerName(let name): Self.headerName(meantBy: name).map { "write \(quoted($0))" }
-        case .parameterName(let name): Self.parameterName(meantBy: name).map { "write \(quoted($0))" }
-        case .queryRule(let value): Self.queryRule(meantBy: value).map { "write \($0)" }
-        case .condition(let word): Self.remedy(forCondition: word)
-        }
-    }
-
     /// Returns advice on what to write instead of a list or `null` as the value of an entry.
-    private static func entry(meantBy value: JSONValue) -> String? {
+    static func entry(meantBy value: JSONValue) -> String? {
         switch value.kind {
         case .null: return "the file's name in quotation marks, or remove the entry"
         case .array(let elements):
@@ -36,14 +19,14 @@ extension Advice {
         }
     }
 
-    private static func annotation(_ member: JSONMember) -> String? {
+    static func annotation(_ member: JSONMember) -> String? {
         CommentName.problem(of: member.name, member.value)
             ?? suggestion(for: member.name, among: ["$schema", "$comment"]).map {
                 "\(quoted(member.name)) is not known; did you mean \"\($0)\"?"
             }
     }
 
-    private static func type(meantBy text: String) -> String? {
+    static func type(meantBy text: String) -> String? {
         let word = text.split(separator: ".").last.map(String.init) ?? ""
         // If there is a space or comma before the charset, put a semicolon in its place.
         let repaired = text.replacing(charsetBehindSpace) { "\($0.1); charset" }
@@ -51,6 +34,17 @@ extension Advice {
     }
 
     nonisolated(unsafe) private static let charsetBehindSpace = /([^, ])[, ]+charset/
+
+    /// Returns the whole message about a text that is not a day.
+    static func message(ofDay text: String) -> String {
+        if CalendarDay.isWritten(as: text) { return "there is no such day as \(quoted(text)) (YYYY-MM-DD)" }
+        let isEndless = ["forever", "never", "always", "none", "infinity", "unlimited", "∞"].contains(text.lowercased())
+        let remedy =
+            isEndless
+            ? "for a file without a last day, leave \"until\" out"
+            : "write \(days(meantBy: text) ?? "one, such as \"2027-03-31\"")"
+        return "\(quoted(text)) is not a day in the form YYYY-MM-DD; \(remedy)"
+    }
 
     private static func days(meantBy text: String) -> String? {
         // Some programs write a time after the day, so drop the time.
@@ -60,7 +54,7 @@ extension Advice {
     }
 
     /// Returns the JSON object to write instead of a header field in the syntax of HTTP, `Name: value`.
-    private static func header(meantBy value: JSONValue) -> String? {
+    static func header(meantBy value: JSONValue) -> String? {
         guard case .string(let text) = value.kind, !UserInformation.isPresent(in: text) else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
         return parts.count == 2 ? "{ \(quoted(String(parts[0]))): \(quoted(String(parts[1]))) }" : nil
@@ -69,18 +63,18 @@ extension Advice {
     /// Returns `name` without one or two invalid characters at its end.
     ///
     /// Nil if the rest is still not a field name.
-    private static func headerName(meantBy name: String) -> String? {
+    static func headerName(meantBy name: String) -> String? {
         let plain = name.prefix { $0.utf8.allSatisfy(\.isTokenCharacter) }
         return plain.isEmpty || plain.count + 2 < name.count ? nil : String(plain)
     }
 
-    private static func parameterName(meantBy written: String) -> String? {
+    static func parameterName(meantBy written: String) -> String? {
         let name = UserInformation.hidden(in: written)
         let plain = name.drop { "?&".contains($0) }.prefix { !"&=#".contains($0) }
         return plain.isEmpty ? nil : String(plain)
     }
 
-    private static func queryRule(meantBy value: JSONValue) -> String? {
+    static func queryRule(meantBy value: JSONValue) -> String? {
         // A URL is not a list of names, so do not split it. Messages hide user names and passwords only in a whole URL,
         // so a part of the URL could reveal them.
         guard case .string(let word) = value.kind, !word.contains("/") else { return nil }
@@ -89,7 +83,7 @@ extension Advice {
             : "[\(word.split { ",&; ".contains($0) }.map { quoted(String($0)) }.joined(separator: ", "))]"
     }
 
-    private static func remedy(forCondition word: String) -> String? {
+    static func remedy(forCondition word: String) -> String? {
         let parts = word.split { ",; /|".contains($0) }.map(String.init)
         let conditions = parts.map { part in
             Int(part).flatMap { 400..<600 ~= $0 ? part : nil }

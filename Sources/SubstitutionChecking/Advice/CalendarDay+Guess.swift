@@ -1,6 +1,12 @@
 import LocalSubstitutionCache
 
 extension CalendarDay {
+    /// True for a text in the form `YYYY-MM-DD`, even if there is no such day.
+    static func isWritten(as text: String) -> Bool {
+        text.utf8.count == 10
+            && text.utf8.enumerated().allSatisfy { $0 == 4 || $0 == 7 ? $1 == UInt8(ascii: "-") : $1.isASCIIDigit }
+    }
+
     /// Returns the days that a date may mean if it is not written as `YYYY-MM-DD`.
     ///
     /// Examples are `2027/3/31`, `31.3.2027`, `3/31/2027` and `20270331`. Two days are returned for `3/4/2027`, in

@@ -1,5 +1,5 @@
 import Foundation
-package import LocalSubstitutionCache
+import LocalSubstitutionCache
 import SubstitutionStandards
 
 /// The causes of mistakes in texts that are not URLs.
@@ -10,33 +10,6 @@ package enum WrongURL {
     package static func problem(of text: String) -> String? {
         guard (try? URLPattern(text)) == nil, !UserInformation.isPresent(in: text) else { return nil }
         return causes.firstResult { $0(text) }
-    }
-
-    /// Returns the message about a problem with a text that is not a URL, as ``URLProblem`` words it.
-    ///
-    /// If the text has a user name and password in any spelling, the message is usually about them.
-    package static func message(
-        about problem: URLProblem,
-        with text: String,
-        _ advice: (any ManifestAdvice)? = Advice()
-    ) -> String {
-        let meant = advice?.url(meantBy: text)
-        return user(in: text, meant: meant) ?? problem.message(for: text, meant: meant)
-    }
-
-    /// Returns a sentence about the user name and password in a text, which must be removed first.
-    ///
-    /// Nil if the text has none, or if they belong to a second URL in the text.
-    static func user(in text: String, meant: String?) -> String? {
-        let bytes = Array(text.utf8)
-        guard let secret = UserInformation.occurrences(in: bytes).first?.secret,
-            bytes[..<secret.lowerBound].split(whereSeparator: { "/\\?#".utf8.contains($0) }).count < 2
-        else { return nil }
-        // If a password contains a "/", the text before the "/" looks like a port, and the rest like a path.
-        return bytes[secret].contains { "/?#\\ ".utf8.contains($0) }
-            ? "\(quoted(text)) has a \":\" without a port after it; if that is a user name and a password, remove them "
-                + "and the \"@\""
-            : URLProblem.userInfo.message(for: text, meant: meant)
     }
 
     private static let causes: [@Sendable (String) -> String?] = [

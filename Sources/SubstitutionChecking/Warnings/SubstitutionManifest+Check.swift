@@ -10,8 +10,7 @@ extension SubstitutionManifest {
         on date: Date,
         listsUnused: Bool = false
     ) -> (issues: [ManifestIssue], substitutions: [Substitution]) {
-        var resolver = ManifestResolver(self, folder: folder)
-        resolver.resolve()
+        var resolver = resolver(in: folder)
         resolver.warn(on: CalendarDay(date), listsUnused: listsUnused)
         let shadowed = resolver.isSound ? Self.shadowedEntries(of: resolver.substitutions) : []
         return (source.issues(findings + resolver.findings + shadowed), resolver.substitutions)

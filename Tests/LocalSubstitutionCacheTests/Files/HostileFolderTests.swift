@@ -76,10 +76,7 @@ struct HostileFolderTests {
             #expect(issues.map(\.code) == [.endlessFolder])
             #expect(
                 issues.map(\.message) == [
-                    """
-                    "real/link" is a symbolic link to a folder, which the entry of a folder does not follow; put the \
-                    folder itself there, or remove the link and map its folder with another entry
-                    """
+                    "\"real/link\" is a symbolic link to a folder, which the entry of a folder does not follow"
                 ]
             )
         }
@@ -345,7 +342,7 @@ struct HostileFolderTests {
         #expect(issues.map(\.code) == [.badQueryRule])
         #expect(
             issues.first?.message
-                == "more than 16 entries for \"https://h/a\" have a list of their own in \"ignoreQuery\"; give them one list"
+                == "more than 16 entries for \"https://h/a\" have a list of their own in \"ignoreQuery\""
         )
     }
 
@@ -520,7 +517,7 @@ struct HostileFolderTests {
         try link("broken", to: "gone.txt")
         try folder.write("x", to: "site/.hiden")
         let issues = issues("{ \"https://h/a\": \"\(name)\" }")
-        #expect(issues.map(\.message) == ["\"\(name)\" does not exist; add it, or correct the name"])
+        #expect(issues.map(\.message) == ["\"\(name)\" does not exist"])
     }
 
     @Test("A manifest of a million brackets, commas or quotation marks is an error, not a crash")

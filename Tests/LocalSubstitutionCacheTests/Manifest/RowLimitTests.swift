@@ -48,7 +48,7 @@ struct RowLimitTests {
         #expect(
             issue?.description == """
                 m.json:2:19: error: with "d/" the manifest maps more than 4 URLs, all of which an app would hold in \
-                memory; remove entries, or map smaller folders
+                memory
                 """
         )
     }
@@ -83,7 +83,7 @@ struct RowLimitTests {
         #expect(resolver(manifest, LoadBudget(bytes: bytes - 1)).findings.map(\.code) == [.tooLong])
     }
 
-    @Test("What a short manifest multiplies by the files of a folder is refused by an app with a place and a remedy")
+    @Test("What a short manifest multiplies by the files of a folder is refused by an app with a place and a cause")
     func refused() throws {
         for number in 0..<200 { try folder.write("", to: "many/\(number)") }
         let headers = (0..<12_000).map { "\"X-\($0)\": \"\"" }.joined(separator: ",")
@@ -96,7 +96,7 @@ struct RowLimitTests {
         ]
         let sentence = """
             with "many/" the manifest's URLs, each with its own header fields, take more than 150 MB, all of which an \
-            app would hold in memory; remove header fields, shorten the URLs, or map smaller folders
+            app would hold in memory
             """
         for manifest in manifests {
             let issues = folder.issues(manifest)
@@ -160,7 +160,7 @@ struct RowLimitTests {
         #expect(try [4, 5, 14, 15, 49, 50].map(reached) == [0, 1, 2, 3, 9, 10])
         let issue = Finding(.exceeds(.init(kind: .names, maximum: 1_000_000)), with: "l3/", at: 0)
         #expect(issue.code == .endlessFolder)
-        #expect(issue.message.hasSuffix("hold more than 1000000 files; map smaller folders"))
+        #expect(issue.message.hasSuffix("hold more than 1000000 files"))
     }
 
     @Test("The manifest is not among a folder's files, and is not suggested")
@@ -169,6 +169,6 @@ struct RowLimitTests {
         try folder.write("{}", to: "manifest.json")
         let files = try ManifestFolder(folder.url, except: FilePath(resolving: manifest.path))
         #expect(try !files.files(below: "./").files.map(\.name).contains("manifest.json"))
-        #expect(throws: FileProblem.missing(suggestion: nil)) { _ = try files.file("sub/manifest.json") }
+        #expect(throws: FileProblem.missing) { _ = try files.file("sub/manifest.json") }
     }
 }

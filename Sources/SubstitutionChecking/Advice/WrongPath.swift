@@ -1,18 +1,10 @@
 import Foundation
+import LocalSubstitutionCache
 
-/// The part of the reader that reads a file's path.
-extension ManifestReader {
-    mutating func readFile(_ path: String, _ offset: Int) -> Located<String>? {
-        // A remedy without the "//" would show the user information of a URL.
-        guard let problem = Self.problem(inPath: withoutUserInformation(path)) else {
-            return Located(value: path, offset: offset)
-        }
-        error(.badPath, offset, problem)
-        return nil
-    }
-
-    /// Returns the reason why `path` is not a plain path below the manifest's folder; nil if it is one.
-    private static func problem(inPath path: String) -> String? {
+/// The mistakes in a path that is not a plain path below the manifest's folder.
+enum WrongPath {
+    /// Returns a sentence with the cause and the remedy; nil if the path is plain.
+    static func problem(of path: String) -> String? {
         let bytes = path.utf8
         if bytes.isEmpty {
             return "the file's name is empty; write one, such as \"img/logo.png\""
