@@ -20,25 +20,20 @@ package struct JSONParser {
 
     private static func parse(buffer: UnsafeBufferPointer<UInt8>) -> JSONDocument {
         var parser = JSONParser(scanner: JSONScanner(buffer))
-        let hasByteOrderMark = buffer.starts(with: [0xEF, 0xBB, 0xBF])
-        if hasByteOrderMark { parser.scanner.position = 3 }
+        if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { parser.scanner.position = 3 }
         do {
-            return JSONDocument(value: try parser.wholeText(), errors: [], hasByteOrderMark: hasByteOrderMark)
+            return JSONDocument(value: try parser.wholeText(), errors: [])
         } catch {
-            let value = JSONValue(kind: .unreadable, offset: 0)
-            return JSONDocument(value: value, errors: [error], hasByteOrderMark: hasByteOrderMark)
+            return JSONDocument(value: JSONValue(kind: .unreadable, offset: 0), errors: [error])
         }
     }
 
     private mutating func wholeText() throws(JSONSyntaxError) -> JSONValue {
-        if let error = scanner.wideEncodingError { throw error }
         scanner.skipSpace()
-        guard scanner.current != nil else { throw scanner.error("the file is empty; write at least {}") }
+        guard scanner.current != nil else { throw scanner.error("the file is empty") }
         let value = try value(depth: 0)
         scanner.skipSpace()
-        guard scanner.current == nil else {
-            throw scanner.error("all brackets are already closed; remove this, or the bracket that closes too early")
-        }
+        guard scanner.current == nil else { throw scanner.error("more text follows, although all brackets are closed") }
         return value
     }
 
@@ -101,7 +96,9 @@ package struct JSONParser {
         element: (inout JSONParser) throws(JSONSyntaxError) -> Void
     ) throws(JSONSyntaxError) {
         let opening = scanner.position
-        guard depth <= Self.maximumDepth else { throw scanner.nestingError(at: opening) }
+        guard depth <= Self.maximumDepth else {
+            throw scanner.error("objects and lists are nested more than \(Self.maximumDepth) deep", kind: .nesting)
+        }
         scanner.position += 1
         scanner.skipSpace()
         if scanner.skip(closing) { return }
@@ -118,7 +115,7 @@ package struct JSONParser {
                     : scanner.unexpected(expecting: "a comma")
             }
             scanner.skipSpace()
-            if scanner.current == closing { throw scanner.trailingComma(comma, before: closing) }
+            if scanner.current == closing { throw scanner.error("a comma precedes the closing bracket", at: comma) }
         }
         let line = scanner.bytes[..<opening].count { $0 == UInt8(ascii: "\n") } + 1
         let bracket = Character(Unicode.Scalar(scanner.bytes[opening]))
@@ -155,7 +152,8 @@ package struct JSONParser {
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
                 throw scanner.error("a quotation mark is missing at the end of this line")
             case 0..<0x20:
-                throw scanner.controlCharacter(byte)
+                let character = codePoint(String(Unicode.Scalar(byte)))
+                throw scanner.error("there is a control character (\(character)) between these quotation marks")
             default:
                 if byte >= 0x80 { isASCII = false }
                 scanner.position += 1

@@ -54,7 +54,7 @@ package struct JSONScanner {
         skipDigits()
         if position == digits { throw error("a digit is missing after \"-\"", at: start) }
         if bytes[digits] == UInt8(ascii: "0"), position > digits + 1 {
-            throw error("a number cannot begin with 0; remove the 0, or write the number in quotation marks", at: start)
+            throw error("a number cannot begin with 0", at: start)
         }
         if skip(UInt8(ascii: ".")) {
             let fraction = position
@@ -88,7 +88,7 @@ package struct JSONScanner {
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "u"): break
         default:
-            throw error("a backslash means something else in JSON; write / between folders", at: start)
+            throw error("a backslash means something else in JSON", at: start)
         }
         let first = try codeUnit(start: start)
         if let scalar = Unicode.Scalar(first) { return scalar }
@@ -101,7 +101,7 @@ package struct JSONScanner {
                 return scalar
             }
         }
-        throw error("this is one half of a surrogate pair; write both halves, or the character itself", at: start)
+        throw error("this is one half of a surrogate pair", at: start)
     }
 
     private mutating func codeUnit(start: Int) throws(JSONSyntaxError) -> UInt16 {
@@ -129,71 +129,15 @@ package struct JSONScanner {
     package func encodingError(in range: Range<Int>) -> JSONSyntaxError? {
         guard let offset = bytes[range].firstInvalidUTF8() else { return nil }
         let hex = String(bytes[offset], radix: 16, uppercase: true)
-        return error(
-            "the file is not saved as UTF-8 (it has the byte 0x\(hex) here); save it again, with UTF-8 as the encoding",
-            at: offset,
-            kind: .encoding
-        )
-    }
-
-    /// The error for a file in UTF-16 or UTF-32; nil for any other file.
-    ///
-    /// A file in UTF-16 or UTF-32 begins with a byte-order mark, or has zero bytes in its first characters.
-    package var wideEncodingError: JSONSyntaxError? {
-        let start = bytes.prefix(4)
-        // Each row is two ASCII characters in UTF-16 or one in UTF-32, with `true` for a zero byte.
-        let isWide = [
-            [true, false, true, false], [false, true, false, true], [false, true, true, true],
-            [true, true, true, false],
-        ].contains(start.map { $0 == 0 })
-        guard isWide || start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) else { return nil }
-        return error("the file is UTF-16 or UTF-32; save it as UTF-8", at: 0, kind: .encoding)
-    }
-
-    package func nestingError(at opening: Int?) -> JSONSyntaxError {
-        error(
-            "objects and lists are nested more than \(JSONParser.maximumDepth) deep; a manifest needs three levels",
-            at: opening,
-            kind: .nesting
-        )
-    }
-
-    package func trailingComma(_ comma: Int, before closing: UInt8) -> JSONSyntaxError {
-        error(
-            "there is a comma before the closing \"\(Character(Unicode.Scalar(closing)))\"; remove the comma",
-            at: comma
-        )
-    }
-
-    package func controlCharacter(_ byte: UInt8) -> JSONSyntaxError {
-        byte == UInt8(ascii: "\t")
-            ? error("there is a tab between these quotation marks; remove it")
-            : error(
-                "there is a control character (\(codePoint(String(Unicode.Scalar(byte))))) between these quotation marks; remove it"
-            )
+        return error("the file is not saved as UTF-8 (it has the byte 0x\(hex) here)", at: offset, kind: .encoding)
     }
 
     package func unexpected(expecting expected: String) -> JSONSyntaxError {
-        guard let byte = current else { return error("the file ends where \(expected) is expected") }
-        switch byte {
-        case UInt8(ascii: ","):
-            return error("there is a comma where \(expected) is expected; remove it")
-        case UInt8(ascii: "+"), UInt8(ascii: "."):
-            return error("a number begins with a digit or \"-\"")
-        case 0:
-            return error(
-                "the file is not plain text (it has a NUL byte here); save it as plain text, in UTF-8",
-                kind: .encoding
-            )
-        case 0x80...:
-            if let (character, _) = character(at: position) {
-                return error("there is \(quoted(String(character))) where \(expected) is expected")
-            }
-            return encodingError(in: position..<min(position + 4, bytes.count))
-                ?? error("\(expected) is expected here")
-        default:
-            return error("there is \(quoted(String(Unicode.Scalar(byte)))) where \(expected) is expected")
+        if let (character, _) = character(at: position) {
+            return error("there is \(quoted(String(character))) where \(expected) is expected")
         }
+        return encodingError(in: position..<min(position + 4, bytes.count))
+            ?? error("the file ends where \(expected) is expected")
     }
 }
 

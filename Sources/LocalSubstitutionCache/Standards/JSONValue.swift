@@ -68,13 +68,9 @@ package struct JSONDocument: Sendable {
     package let value: JSONValue
     /// The errors in the order in which the parser found them.
     package let errors: [JSONSyntaxError]
-    /// True if the text begins with U+FEFF.
-    ///
-    /// According to RFC 8259 §8.1, a reader may skip this byte-order mark, but a writer must not add it.
-    package let hasByteOrderMark: Bool
 
-    package init(value: JSONValue, errors: [JSONSyntaxError], hasByteOrderMark: Bool) {
-        (self.value, self.errors, self.hasByteOrderMark) = (value, errors, hasByteOrderMark)
+    package init(value: JSONValue, errors: [JSONSyntaxError]) {
+        (self.value, self.errors) = (value, errors)
     }
 
     /// True if the text is JSON (RFC 8259).

@@ -2,8 +2,8 @@ import LocalSubstitutionCache
 
 /// The remedies for the errors in the text of a manifest.
 ///
-/// A finding of ``SubstitutionManifest`` has a code, an offset and the cause. What was read at this offset shows what the
-/// designer meant. Errors that only follow from another mistake are dropped.
+/// A finding of ``SubstitutionManifest`` has a code, an offset and the cause. What was read at this offset shows what
+/// the designer meant. Errors that only follow from another mistake are dropped.
 struct ManifestRemedies {
     /// The part of a manifest at an offset.
     private enum Part {

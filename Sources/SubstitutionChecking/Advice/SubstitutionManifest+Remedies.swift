@@ -8,9 +8,12 @@ extension SubstitutionManifest {
     package init(checking text: Data, name: String, url: URL?) {
         let document = RepairingJSONParser.parse(text)
         self.init(text, name: name, url: url, document)
-        var remedies = ManifestRemedies(document)
-        remedies.add(to: &self)
-        if document.hasByteOrderMark {
+        if findings.count > document.errors.count {
+            var remedies = ManifestRemedies(document)
+            remedies.add(to: &self)
+        }
+        // A reader may skip this mark, but a writer must not add it (RFC 8259 §8.1).
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) {
             let message = "the file begins with an invisible byte-order mark; save it as UTF-8 without one"
             findings.append(Finding(offset: 0, severity: .warning, code: .encoding, message: message))
         }

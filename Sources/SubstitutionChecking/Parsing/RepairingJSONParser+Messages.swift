@@ -6,6 +6,54 @@ extension RepairingJSONParser {
         JSONSyntaxError(offset: offset ?? position, kind: kind, message: message)
     }
 
+    func unexpected(expecting expected: String) -> JSONSyntaxError {
+        switch current {
+        case UInt8(ascii: ","): error("there is a comma where \(expected) is expected; remove it")
+        case UInt8(ascii: "+"), UInt8(ascii: "."): error("a number begins with a digit or \"-\"")
+        case 0:
+            error(
+                "the file is not plain text (it has a NUL byte here); save it as plain text, in UTF-8",
+                kind: .encoding
+            )
+        default: scanner.unexpected(expecting: expected)
+        }
+    }
+
+    func nestingError(at opening: Int?) -> JSONSyntaxError {
+        error(
+            "objects and lists are nested more than \(JSONParser.maximumDepth) deep; a manifest needs three levels",
+            at: opening,
+            kind: .nesting
+        )
+    }
+
+    func trailingComma(_ comma: Int, before closing: UInt8) -> JSONSyntaxError {
+        error(
+            "there is a comma before the closing \"\(Character(Unicode.Scalar(closing)))\"; remove the comma",
+            at: comma
+        )
+    }
+
+    func controlCharacter(_ byte: UInt8) -> JSONSyntaxError {
+        let character = codePoint(String(Unicode.Scalar(byte)))
+        let name = byte == UInt8(ascii: "\t") ? "tab" : "control character (\(character))"
+        return error("there is a \(name) between these quotation marks; remove it")
+    }
+
+    /// The error for a file in UTF-16 or UTF-32; nil for any other file.
+    ///
+    /// A file in UTF-16 or UTF-32 begins with a byte-order mark, or has zero bytes in its first characters.
+    private var wideEncodingError: JSONSyntaxError? {
+        let start = bytes.prefix(4)
+        // Each row is two ASCII characters in UTF-16 or one in UTF-32, with `true` for a zero byte.
+        let isWide = [
+            [true, false, true, false], [false, true, false, true], [false, true, true, true],
+            [true, true, true, false],
+        ].contains(start.map { $0 == 0 })
+        guard isWide || start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) else { return nil }
+        return error("the file is UTF-16 or UTF-32; save it as UTF-8", at: 0, kind: .encoding)
+    }
+
     /// Returns the error for a text that ends before all its brackets are closed.
     ///
     /// `opening` is the offset of the opening bracket of the innermost unclosed object or array; nil if that bracket is
@@ -41,7 +89,7 @@ extension RepairingJSONParser {
     /// Returns the error for a file in a format other than JSON; nil if the file may be JSON.
     func foreignFormat() -> JSONSyntaxError? {
         let start = bytes.prefix(16)
-        if let error = scanner.wideEncodingError { return error }
+        if let error = wideEncodingError { return error }
         let formats: [(start: String, sentence: String)] = [
             ("{\\rtf", "RTF, which is text with fonts; in TextEdit choose Format > Make Plain Text, and save it again"),
             ("book\0\0\0\0mark", "an alias made by the Finder; put a copy of the file itself in its place"),
@@ -80,4 +128,20 @@ extension RepairingJSONParser {
             )
             : error("the file is HTML or XML; put the right file in its place", at: 0)
     }
+}
+
+extension JSONSyntaxError {
+    /// The same error, with the remedy for one that the scanner has found.
+    var withRemedy: JSONSyntaxError {
+        let remedy =
+            kind == .encoding && message.hasPrefix("the file is not saved as UTF-8")
+            ? "save it again, with UTF-8 as the encoding" : Self.remedies[message]
+        return JSONSyntaxError(offset: offset, kind: kind, message: message + (remedy.map { "; \($0)" } ?? ""))
+    }
+
+    private static let remedies = [
+        "a number cannot begin with 0": "remove the 0, or write the number in quotation marks",
+        "a backslash means something else in JSON": "write / between folders",
+        "this is one half of a surrogate pair": "write both halves, or the character itself",
+    ]
 }

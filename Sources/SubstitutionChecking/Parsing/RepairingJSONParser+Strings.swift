@@ -39,7 +39,7 @@ extension RepairingJSONParser {
         let isBare =
             byte.isASCIILetter || byte.isASCIIDigit || "_$/.-".utf8.contains(byte)
         guard isBare else {
-            try report(scanner.unexpected(expecting: "a name in quotation marks"))
+            try report(unexpected(expecting: "a name in quotation marks"))
             if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
                 // Read the whole value, so that its closing brackets do not close the objects around it.
                 _ = try value(depth: depth)
@@ -159,7 +159,7 @@ extension RepairingJSONParser {
                 _ = try unclosedString(opening + 1..<position, isName: isName)
                 return nil
             case 0..<0x20:
-                if isSound { try report(scanner.controlCharacter(byte)) }
+                if isSound { try report(controlCharacter(byte)) }
                 isSound = false
                 position += 1
             default:

@@ -33,11 +33,10 @@ package struct RepairingJSONParser {
     /// Parses a text; `known` are the errors about marks that were removed from it.
     private static func parse(_ buffer: UnsafeBufferPointer<UInt8>, _ known: [JSONSyntaxError]) -> JSONDocument {
         var parser = RepairingJSONParser(scanner: JSONScanner(buffer))
-        let hasByteOrderMark = buffer.starts(with: [0xEF, 0xBB, 0xBF])
-        if hasByteOrderMark { parser.position = 3 }
+        if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { parser.position = 3 }
         let value = parser.wholeText()
         let errors = known.isEmpty ? parser.errors : (known + parser.errors).sorted { $0.offset < $1.offset }
-        return JSONDocument(value: value, errors: errors, hasByteOrderMark: hasByteOrderMark)
+        return JSONDocument(value: value, errors: errors)
     }
 
     private mutating func wholeText() -> JSONValue {
@@ -72,7 +71,7 @@ package struct RepairingJSONParser {
 
     mutating func value(depth: Int) throws(Stop) -> JSONValue {
         let start = position
-        guard let byte = current else { throw stop(scanner.unexpected(expecting: "a value")) }
+        guard let byte = current else { throw stop(unexpected(expecting: "a value")) }
         switch byte {
         case UInt8(ascii: "\""):
             return JSONValue(kind: try string().map(JSONValue.Kind.string) ?? .unreadable, offset: start)
@@ -95,7 +94,7 @@ package struct RepairingJSONParser {
             if let string = try foreignString() {
                 return JSONValue(kind: string.text.map(JSONValue.Kind.string) ?? .unreadable, offset: start)
             }
-            try report(scanner.unexpected(expecting: "a value"))
+            try report(unexpected(expecting: "a value"))
             // If the text does not even begin like JSON, nothing can be said about the rest.
             if closings.isEmpty { throw Stop() }
             skipStray()
@@ -138,7 +137,7 @@ package struct RepairingJSONParser {
         depth: Int,
         element: (inout RepairingJSONParser) throws(Stop) -> Bool
     ) throws(Stop) {
-        guard depth <= JSONParser.maximumDepth else { throw stop(scanner.nestingError(at: opening)) }
+        guard depth <= JSONParser.maximumDepth else { throw stop(nestingError(at: opening)) }
         closings.append(closing)
         defer { closings.removeLast() }
         var before = Before.nothing
@@ -154,7 +153,7 @@ package struct RepairingJSONParser {
                     try report(wrongClosing(byte, expected: closing, isMissing: isMissing))
                     if isMissing { return }
                 }
-                if case .comma(let offset) = before { try report(scanner.trailingComma(offset, before: byte)) }
+                if case .comma(let offset) = before { try report(trailingComma(offset, before: byte)) }
                 if depth == 1, try closesTooEarly() {
                     before = .stray
                     continue
@@ -163,7 +162,7 @@ package struct RepairingJSONParser {
                 return
             case UInt8(ascii: ","), UInt8(ascii: ";"):
                 switch before {
-                case .nothing: try report(scanner.unexpected(expecting: "the first entry"))
+                case .nothing: try report(unexpected(expecting: "the first entry"))
                 case _ where byte == UInt8(ascii: ";"):
                     try report(error("write a comma between two entries, not \";\""))
                 case .comma: try report(error("two commas in a row; remove one"))
@@ -172,11 +171,11 @@ package struct RepairingJSONParser {
                 if case .nothing = before { before = .stray } else { before = .comma(position) }
                 position += 1
             case 0:
-                throw stop(scanner.unexpected(expecting: "a comma"))
+                throw stop(unexpected(expecting: "a comma"))
             default:
                 if case .element(let end) = before {
                     guard startsElement else {
-                        try report(scanner.unexpected(expecting: "a comma"))
+                        try report(unexpected(expecting: "a comma"))
                         skipStray()
                         before = .stray
                         continue
@@ -355,14 +354,14 @@ package struct RepairingJSONParser {
     /// Of several encoding errors, only the first is recorded: saving the file again in UTF-8 fixes them all.
     mutating func report(_ error: JSONSyntaxError) throws(Stop) {
         if error.kind == .encoding, errors.contains(where: { $0.kind == .encoding }) { return }
-        errors.append(error)
+        errors.append(error.withRemedy)
         guard errors.count == Self.maximumErrors else { return }
         errors.append(self.error("more than \(Self.maximumErrors) errors; fix these first", at: error.offset))
         throw Stop()
     }
 
     mutating func stop(_ error: JSONSyntaxError) -> Stop {
-        errors.append(error)
+        errors.append(error.withRemedy)
         return Stop()
     }
 
