@@ -26,9 +26,9 @@ struct MessageTests {
         return (try Data(contentsOf: invalid.appendingPathComponent("\(name).json")), folder)
     }
 
-    /// Reads each manifest as a released app does, without `SubstitutionChecking`, the module that gives advice.
+    /// Reads each manifest as a released app does, without `SubstitutionChecking`, the module that adds remedies.
     ///
-    /// Without advice, an app reports only the first mistake in the JSON, and gives no warnings and no guesses.
+    /// Without it, an app reports only the first mistake in the JSON, and gives no warnings.
     @Test("An app refuses each manifest that has errors, and reports their positions and causes")
     func app() throws {
         var text = ""
@@ -38,9 +38,9 @@ struct MessageTests {
             do throws(ManifestError) {
                 let manifest = SubstitutionManifest(data, name: "\(name).json")
                 _ = try manifest.substitutions(in: folder, on: Date())
-                #expect(advised == [], "\(name).json is refused only with advice")
+                #expect(advised == [], "\(name).json is refused only by the tool")
             } catch {
-                #expect(!advised.isEmpty, "\(name).json is refused only without advice")
+                #expect(!advised.isEmpty, "\(name).json is refused only by an app")
                 text += error.issues.map { "\($0)\n" }.joined()
             }
         }

@@ -85,15 +85,16 @@ extension ManifestReader {
         reportDuplicates(members) { $0.lowercased() }
         var headers: [String: String?] = [:]
         for member in members where !member.isUnreadable && member.name != "$comment" {
-            let (name, offset) = (quoted(member.name), member.value.offset)
+            let offset = member.value.offset
             // A name may hold all characters of a token (RFC 9110 §5.6.2); the message lists only the usual ones.
             guard !member.name.isEmpty, member.name.utf8.allSatisfy(\.isTokenCharacter) else {
-                let cause = "\(name) is not a header name, which is letters, digits and hyphens"
-                error(.badHeader, member.nameOffset, cause)
+                let cause = "is not a header name, which is letters, digits and hyphens"
+                error(.badHeader, member.nameOffset, "\(quoted(member.name)) \(cause)")
                 continue
             }
             if let reason = ReservedHeader.reason(for: member.name) {
-                error(.reservedHeader, member.nameOffset, "\(name) cannot be set here, because \(reason)")
+                let cause = "\(quoted(member.name)) cannot be set here, because \(reason)"
+                error(.reservedHeader, member.nameOffset, cause)
             } else if case .null = member.value.kind {
                 if member.name.lowercased() == "access-control-allow-origin" {
                     headers[member.name] = .some(nil)
