@@ -54,6 +54,10 @@ extension ManifestReader {
         if path == "./" { return nil }
         if bytes.contains(where: \.isControl) { return "\(quoted(path)) has a control character" }
         if bytes.contains(UInt8(ascii: "\\")) { return "\(quoted(path)) has a backslash" }
+        let hasDrive = bytes.first?.isASCIILetter == true && bytes.dropFirst().first == UInt8(ascii: ":")
+        if hasDrive || path.hasPrefix("~/") || path.lowercased().hasPrefix("file:") {
+            return "\(quoted(path)) is a path on one computer"
+        }
         if bytes.first == UInt8(ascii: "/") { return "\(quoted(path)) begins with \"/\"" }
         var parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
         if parts.last?.isEmpty == true { parts.removeLast() }

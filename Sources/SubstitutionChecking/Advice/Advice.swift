@@ -5,10 +5,7 @@ import SubstitutionStandards
 /// The advice for a designer: repairs of mistakes, and guesses at what was meant.
 package enum Advice {
     /// Returns the URL that was meant by a text that is not a URL; nil if none can be guessed.
-    package static func url(meantBy text: String) -> String? {
-        // With its user name and password masked, the URL would be useless as text to copy.
-        URLRepair.repaired(text).flatMap { UserInformation.isPresent(in: $0) ? nil : $0 }
-    }
+    package static func url(meantBy text: String) -> String? { URLRepair.repaired(text) }
 
     /// Explains a member whose name is not a URL; nil if there is no explanation.
     ///

@@ -27,6 +27,7 @@ struct ManifestRemedies {
     // What the errors have shown.
 
     private var comments: Set<Int> = []
+    private var commentNames: Set<String> = []
     /// The entries in the format of another tool.
     private var foreignEntries: Set<Int> = []
     /// The member from which on the manifest is a single entry without its URL.
@@ -88,7 +89,9 @@ struct ManifestRemedies {
         manifest.entries = manifest.entries.compactMap { entry in
             guard let index = parts[entry.key.offset]?.member else { return entry }
             if index >= onlyEntry || comments.contains(index) { return nil }
-            return foreignEntries.contains(index) ? ManifestEntry(key: entry.key) : entry
+            var entry = foreignEntries.contains(index) ? ManifestEntry(key: entry.key) : entry
+            if let file = entry.file, file.offset > ends[index, default: .max] { entry.file = nil }
+            return entry
         }
     }
 
@@ -101,6 +104,8 @@ struct ManifestRemedies {
             return true
         }
         if finding.code == .missingField { return withFile.contains(member) }
+        // Comments may have the same name.
+        if finding.code == .duplicateKey, case .key = part, commentNames.contains(members[member].name) { return true }
         return finding.code != .duplicateKey && finding.offset > ends[member, default: .max]
     }
 
@@ -146,7 +151,9 @@ struct ManifestRemedies {
             switch diagnosis?.kind {
             case .entry, nil: break
             case .foreignEntry: foreignEntries.insert(index)
-            case .comment: comments.insert(index)
+            case .comment:
+                comments.insert(index)
+                commentNames.insert(member.name)
             case .fieldOfOnlyEntry: onlyEntry = index
             }
             return diagnosis?.message ?? error.message(for: member.name, meant: Advice.url(meantBy: member.name))

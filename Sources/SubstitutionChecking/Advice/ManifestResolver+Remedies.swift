@@ -21,10 +21,6 @@ extension ManifestResolver {
                 finding.message = problem.reason(for: path)
                 return finding
             }
-            if let sentence = WrongPath.problem(of: path) {
-                (finding.code, finding.message) = (.badPath, sentence)
-                return finding
-            }
             let meant = problem == .missing ? files?.path(meantBy: path, &guesses) : nil
             finding.message = problem.reason(for: path, meant: meant)
             return finding.code == .missingFile
