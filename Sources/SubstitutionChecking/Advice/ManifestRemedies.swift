@@ -100,7 +100,8 @@ struct ManifestRemedies {
         guard let (part, member) = parts[finding.offset] else { return false }
         if member > onlyEntry { return true }
         if member == onlyEntry || comments.contains(member) || foreignEntries.contains(member) {
-            if case .key = part { return finding.code != .badURL }
+            let isKept = finding.code == .badURL || finding.code == .duplicateKey && foreignEntries.contains(member)
+            if case .key = part { return !isKept }
             return true
         }
         if finding.code == .missingField { return withFile.contains(member) }
