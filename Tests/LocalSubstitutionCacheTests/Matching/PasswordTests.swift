@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionDevelopment
+import SubstitutionChecking
 import TestSupport
 import Testing
 
