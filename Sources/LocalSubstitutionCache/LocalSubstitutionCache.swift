@@ -165,23 +165,9 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     package var currentTable: SubstitutionTable { table.value }
 
     /// Decides what answers a request.
-    package func verdict(on request: URLRequest) -> Verdict { table.verdict(on: request) }
+    package func decision(on request: URLRequest) -> Decision { table.decision(on: request) }
 
-    /// Returns the row that answers a GET or HEAD without the network; nil if none does.
-    package func row(for request: URLRequest) -> Row? {
-        switch verdict(on: request) {
-        case .answered(let match), .answeredByProtocol(let match, _): match.row
-        case .leftAlone, .afterNetwork, .unnamed: nil
-        }
-    }
-
-    /// Returns true for a GET or HEAD whose URL is named by an entry without `when`, whatever the cache policy.
-    package func isSubstituted(_ request: URLRequest) -> Bool { verdict(on: request).isSubstituted }
-
-    /// Returns whether a network-first entry names the request, so that the network is tried before the file.
-    package func asksNetworkFirst(for request: URLRequest) -> Bool {
-        if case .afterNetwork = verdict(on: request) { true } else { false }
-    }
+    private func isSubstituted(_ request: URLRequest) -> Bool { decision(on: request).isSubstituted }
 
     // MARK: - URLCache
 
@@ -191,16 +177,17 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// - Returns: The response; nil if the request must go to the network. A file's response is the same instance for
     ///   each GET without `Range` whose URL is spelled as in the manifest.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        let (verdict, isObserved) = table.verdictAndObservation(request)
+        let (decision, isObserved) = table.decisionAndObservation(request)
         let response: CachedURLResponse? =
-            switch verdict {
-            case .answered(let match): match.response(to: request)
-            case .answeredByProtocol: nil
-            case .afterNetwork, .leftAlone, .unnamed:
+            switch decision {
+            case .file(let match, let cacheMayAnswer): cacheMayAnswer ? match.response(to: request) : nil
+            case .networkFirst, .leftAlone, .unnamed:
                 request.cachePolicy.allowsCache ? super.cachedResponse(for: request) : nil
             }
         // A lookup without a task belongs to no load. So if it finds nothing, it is not recorded.
-        if isObserved, response != nil { reportToObserver(response, isFile: verdict.isFile, to: request, by: nil) }
+        if isObserved, response != nil {
+            reportToObserver(response, isFile: decision.isFromCache, to: request, by: nil)
+        }
         return response
     }
 
@@ -216,10 +203,10 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         guard let request = dataTask.currentRequest else {
             return super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
         }
-        let (verdict, isObserved) = table.verdictAndObservation(request)
-        guard isObserved else { return answer(dataTask, request, verdict, completionHandler) }
-        let isFile = verdict.isFile
-        answer(dataTask, request, verdict) { [self] response in
+        let (decision, isObserved) = table.decisionAndObservation(request)
+        guard isObserved else { return answer(dataTask, request, decision, completionHandler) }
+        let isFile = decision.isFromCache
+        answer(dataTask, request, decision) { [self] response in
             reportToObserver(response, isFile: isFile, to: request, by: dataTask)
             completionHandler(response)
         }
@@ -239,17 +226,17 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         observer?.observe(step, of: request, by: task)
     }
 
-    /// Answers a task according to the verdict on its request.
+    /// Answers a task according to the decision on its request.
     func answer(
         _ dataTask: URLSessionDataTask,
         _ request: URLRequest,
-        _ verdict: Verdict,
+        _ decision: Decision,
         _ completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        switch verdict {
-        case .answered(let match): completionHandler(match.response(to: request))
-        case .answeredByProtocol: completionHandler(nil)
-        case .afterNetwork, .leftAlone, .unnamed:
+        switch decision {
+        case .file(let match, let cacheMayAnswer):
+            completionHandler(cacheMayAnswer ? match.response(to: request) : nil)
+        case .networkFirst, .leftAlone, .unnamed:
             guard request.cachePolicy.allowsCache else { return completionHandler(nil) }
             super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
         }

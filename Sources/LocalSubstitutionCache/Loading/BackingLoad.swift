@@ -112,7 +112,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         guard stage == .idle, let request = owner?.request else { return deliverPending() }
         stage = .undecided
         // If a file or copy can answer offline, a load without a connection fails immediately instead of waiting.
-        let canWait = session.waits && fallback?.answer(after: .offline) == nil
+        let canWait = session.waits && fallback?.answer(afterStatus: nil) == nil
         session.enqueue { [self] in
             let task = session.task(for: request, canWait: canWait)
             self.task = task
@@ -185,14 +185,12 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didReceive(_ response: URLResponse) {
-        // Nil unless this is an HTTP response.
-        let outcome = Outcome(response)
         // An interim response, such as 103, is not the answer (RFC 9110 §15.2).
-        if let status = outcome?.status, (100..<200).contains(status) { return }
+        if (100..<200).contains(response.status) { return }
         guard stage != .ended else { return }
         observed?.report(.received(response))
         if stage == .undecided {
-            if let answer = outcome.flatMap({ fallback?.answer(after: $0) }) { return self.answer(answer) }
+            if let answer = fallback?.answer(afterStatus: response.status) { return self.answer(answer) }
             fallback?.archived?.receive(response)
         } else {
             // The archive keeps no mixture of two bodies.
@@ -224,7 +222,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
                 context.enter { [self] in didComplete(task, error) }
             }
             if isReading == true { return }
-            if let answer = error.flatMap({ Outcome($0) }).flatMap({ fallback?.answer(after: $0) }) {
+            if error?.meansOffline == true, let answer = fallback?.answer(afterStatus: nil) {
                 return self.answer(answer)
             }
             if error == nil, let response = task.response { didReceive(response) }

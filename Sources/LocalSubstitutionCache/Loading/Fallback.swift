@@ -10,37 +10,36 @@ import FoundationNetworking
 /// The request is always sent to the network first.
 // Responses are immutable, but Foundation on Linux does not declare CachedURLResponse Sendable.
 struct Fallback: @unchecked Sendable {
-    enum Source {
-        /// The file of a network-first entry.
-        case file(SubstitutionTable.Match)
-        /// The last good copy in an archive.
-        case copy(any ArchivedLoad)
-    }
-
-    private var source: Source
-    /// The request that the source would answer.
-    private var request: URLRequest
-    /// The cache and archive in which the target of a redirect is looked up.
-    private let installation: Installation
-
-    init(_ source: Source, for request: URLRequest, _ installation: Installation) {
-        (self.source, self.request, self.installation) = (source, request, installation)
-    }
-
+    /// The file of a network-first entry; nil if the last good copy in an archive may answer.
+    private var match: SubstitutionTable.Match?
     /// The load as an archive sees it; nil if no archive may keep the response.
-    var archived: (any ArchivedLoad)? { if case .copy(let load) = source { load } else { nil } }
+    private(set) var archived: (any ArchivedLoad)?
+    /// The request that the file would answer.
+    private var request: URLRequest
+    /// The cache in which the target of a redirect is looked up.
+    private let cache: LocalSubstitutionCache
 
-    /// Returns the response that replaces `outcome`, the network's status or error; nil if none does.
-    func answer(after outcome: Outcome) -> CachedURLResponse? {
-        switch source {
-        case .file(let match): return match.response(to: request, after: outcome)
-        case .copy(let load):
-            // If the manifest names the URL from which the copy was loaded, the manifest wins over the archive.
-            guard outcome == .offline, let copy = load.copy, let url = copy.response.url,
-                case .unnamed = installation.cache.verdict(on: URLRequest(url: url))
-            else { return nil }
-            return copy
-        }
+    /// Creates the fallback of a load that begins; nil if neither a file nor an archived copy can answer.
+    init?(for request: URLRequest, _ decision: Decision, _ installation: Installation) {
+        (self.request, cache, match) = (request, installation.cache, decision.networkFirst)
+        if case .unnamed = decision { archived = installation.archive(for: request)?.begin(request) }
+        if match == nil, archived == nil { return nil }
+    }
+
+    /// True if only a load without a connection has a fallback, and no status.
+    var isForOfflineOnly: Bool { match?.row.conditions.allSatisfy { $0 == .offline } ?? false }
+
+    /// Returns the response that replaces the network's; nil if none does.
+    ///
+    /// - Parameter status: The status that the server sent; nil if there was no connection.
+    /// - Returns: The file's response, or the archived one.
+    func answer(afterStatus status: Int?) -> CachedURLResponse? {
+        if let match { return match.response(to: request, afterStatus: status) }
+        // If the manifest names the URL from which the copy was loaded, the manifest wins over the archive.
+        guard status == nil, let copy = archived?.copy, let url = copy.response.url,
+            case .unnamed = cache.decision(on: URLRequest(url: url))
+        else { return nil }
+        return copy
     }
 
     /// Reads the archived copy that may answer after `error`, on a queue of the archive.
@@ -52,19 +51,36 @@ struct Fallback: @unchecked Sendable {
     ///   - body: Called on that queue.
     /// - Returns: False if there is nothing to read; then `body` is not called.
     func readCopy(after error: (any Error)?, then body: @escaping @Sendable () -> Void) -> Bool {
-        error.flatMap { Outcome($0) } == .offline && archived?.readCopy(then: body) ?? false
+        error?.meansOffline == true && archived?.readCopy(then: body) ?? false
     }
 
     /// Returns a file's response to the target of a redirect; nil if the target must be loaded from the network.
     ///
-    /// If a network-first entry names the target, that entry's file becomes the fallback.
+    /// If a network-first entry names the target, that entry's file becomes the fallback. An archived copy replaces the
+    /// whole chain of redirects, not a single step.
     mutating func answer(redirectedTo next: URLRequest) -> CachedURLResponse? {
-        switch installation.handling(for: next) {
-        case .file(let match): return match.response(to: next)
-        case .networkFirst(let match): (source, request) = (.file(match), next)
-        // An archived copy replaces the whole chain of redirects, not a single step.
-        case .archived, nil: break
+        let decision = cache.decision(on: next)
+        if let match = decision.networkFirst { (self.match, archived, request) = (match, nil, next) }
+        return decision.file?.response(to: next)
+    }
+}
+
+extension URLResponse {
+    /// The status that the server sent; 0, which fulfils no condition, if this is not an HTTP response.
+    var status: Int { (self as? HTTPURLResponse)?.statusCode ?? 0 }
+}
+
+extension Error {
+    /// True if the error means that there is no connection, or that it broke.
+    ///
+    /// False after an untrusted certificate or an unreadable response, because the server did answer. Also false after
+    /// a cancellation, because the app itself ended the load.
+    var meansOffline: Bool {
+        switch (self as? URLError)?.code {
+        case .notConnectedToInternet, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .networkConnectionLost,
+            .timedOut, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
+            true
+        default: false
         }
-        return nil
     }
 }

@@ -86,12 +86,12 @@ final class FrontCache: URLCache, @unchecked Sendable {
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         if let request = dataTask.currentRequest, let installed = Installation.current?.cache {
-            let verdict = installed.verdict(on: request)
-            if case .answered(let match) = verdict, let answer = match.response(to: request) {
+            let decision = installed.decision(on: request)
+            if case .file(let match, cacheMayAnswer: true) = decision, let answer = match.response(to: request) {
                 return completionHandler(HandedOverResponse(answer, to: dataTask))
             }
             // No file answers. The installed cache answers with the response that it has stored, if any.
-            if isShared { return installed.answer(dataTask, request, verdict, completionHandler) }
+            if isShared { return installed.answer(dataTask, request, decision, completionHandler) }
         }
         guard let wrapped else { return completionHandler(nil) }
         wrapped.getCachedResponse(for: dataTask, completionHandler: completionHandler)

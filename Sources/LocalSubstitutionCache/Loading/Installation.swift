@@ -20,42 +20,15 @@ final class Installation: @unchecked Sendable {
         (self.cache, self.archive, self.replaced) = (cache, archive, replaced)
     }
 
-    /// The way in which `SubstitutionProtocol` answers a request.
-    enum Handling {
-        /// The file answers.
-        case file(SubstitutionTable.Match)
-        /// The request is sent to the network first, and the file may answer instead.
-        case networkFirst(SubstitutionTable.Match)
-        /// The request is sent to the network first; the archive may keep the response, or answer offline.
-        case archived(any ResponseArchive)
-
-        /// This handling, reduced to the cases that a ``Route`` depends on.
-        var route: Route.FallbackNeed {
-            switch self {
-            case .file: .file
-            case .networkFirst(let match):
-                match.row.conditions.contains { $0 != .offline } ? .afterAnswer : .whenOffline
-            case .archived: .afterAnswer
-            }
-        }
+    /// Returns the archive if it may keep or replay the response to a request that no entry names.
+    func archive(for request: URLRequest) -> (any ResponseArchive)? {
+        guard let archive, request.cachePolicy != .optOut, archive.accepts(request) else { return nil }
+        return archive
     }
 
-    /// Returns the way in which `SubstitutionProtocol` answers `request`; nil if it leaves the request alone.
-    func handling(for request: URLRequest) -> Handling? {
-        switch cache.verdict(on: request) {
-        case .answered(let match), .answeredByProtocol(let match, _): return .file(match)
-        case .afterNetwork(let match): return .networkFirst(match)
-        case .leftAlone: return nil
-        case .unnamed:
-            guard let archive, request.cachePolicy != .optOut, archive.accepts(request) else { return nil }
-            return .archived(archive)
-        }
-    }
-
-    /// Counts a request that this library leaves alone, if the archive refuses it.
+    /// Counts a request that no entry names, if the archive refuses it.
     func countRefusal(of request: URLRequest) {
-        guard let archive, request.cachePolicy != .optOut, case .unnamed = cache.verdict(on: request) else { return }
-        archive.countRefusal(of: request)
+        if request.cachePolicy != .optOut { archive?.countRefusal(of: request) }
     }
 
     /// The current installation, until another one replaces it or its cache is uninstalled.

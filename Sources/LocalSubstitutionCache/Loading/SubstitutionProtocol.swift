@@ -75,27 +75,41 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     /// - Returns: True if URL loading should hand the request to this class.
     public override class func canInit(with request: URLRequest) -> Bool {
         guard let installation = Installation.current, !BackingSession.isMarked(request) else { return false }
-        guard let service = installation.handling(for: request) else {
+        switch installation.cache.decision(on: request) {
+        case .file: return true
+        case .networkFirst: return canLoad
+        case .unnamed:
+            if let archive = installation.archive(for: request) {
+                // Foundation on Linux calls this method inside `resume()`, and starts the load later. The archive is
+                // notified now, because the app may remove copies in between. If the app itself calls this method, no
+                // load may follow.
+                #if canImport(FoundationNetworking) && !APPLE_LOADING
+                if LoadingQueue.mayBeResuming { type(of: archive).resume(request) }
+                #endif
+                return canLoad
+            }
             installation.countRefusal(of: request)
-            // On Linux, while an observer is set, this class also loads the requests that no file or copy answers. It
-            // loads them in the app's own task. There is no other way to observe them: this method receives no task,
-            // and the session may use a cache that is not from this library.
-            #if canImport(FoundationNetworking) && !APPLE_LOADING
-            return installation.cache.observer != nil && SystemProtocols.first(for: request) != nil
-            #else
-            return false
-            #endif
+        case .leftAlone: break
         }
-        if case .file = service { return true }
-        // Foundation on Linux calls this method inside `resume()`, and starts the load later. The archive is notified
-        // now, because the app may remove copies in between. If the app itself calls this method, no load may follow.
-        // On Apple's systems no protocol can load in the app's own task, so there a load that is sent to the network
-        // first needs a registered session.
+        // On Linux, while an observer is set, this class also loads the requests that no file or copy answers. It
+        // loads them in the app's own task. There is no other way to observe them: this method receives no task, and
+        // the session may use a cache that is not from this library.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
-        if case .archived(let archive) = service, LoadingQueue.mayBeResuming { type(of: archive).resume(request) }
-        return true
+        return installation.cache.observer != nil && SystemProtocols.first(for: request) != nil
         #else
-        return link?.session != nil
+        return false
+        #endif
+    }
+
+    /// True if this class can load from the network.
+    ///
+    /// On Apple's systems no protocol can load in the app's own task, so there a load that is sent to the network first
+    /// needs a registered session.
+    private class var canLoad: Bool {
+        #if canImport(FoundationNetworking) && !APPLE_LOADING
+        true
+        #else
+        link?.session != nil
         #endif
     }
 
@@ -137,28 +151,28 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         // request again.
         let installation = Installation.current
         observed = ObservedLoad(request, of: task, installation?.cache.observer)
-        let service = installation?.handling(for: request)
-        let source: Fallback.Source?
-        switch service {
-        case .networkFirst(let match): source = .file(match)
-        case .archived(let archive): (source, isLogged) = (.copy(archive.begin(request)), true)
-        case .file, nil: source = nil
-        }
+        let decision = installation?.cache.decision(on: request) ?? .unnamed
+        let fallback = installation.flatMap { Fallback(for: request, decision, $0) }
+        if fallback?.archived != nil { isLogged = true }
         logWithdrawal()
-        let fallback = installation.flatMap { installation in
-            source.map { Fallback($0, for: request, installation) }
-        }
+        let need: Route.FallbackNeed =
+            decision.file != nil
+            ? .file : fallback.map { $0.isForOfflineOnly ? .whenOffline : .afterAnswer } ?? .none
         let kind: Route.Kind =
             task is URLSessionDownloadTask ? .download : task is URLSessionUploadTask ? .upload : .data
-        switch (Route(service?.route ?? .none, kind, next: next, receiver: receiver), service) {
-        case (.file, .file(let match)):
-            if let response = match.response(to: request) { deliver(response) } else { begin(taskLoad(nil)) }
-        case (.backingSession, _): begin(backingLoad(fallback) ?? taskLoad(fallback))
-        case (.ownTask, _): begin(taskLoad(fallback))
-        case (.network, _):
+        switch Route(need, kind, next: next, receiver: receiver) {
+        case .file:
+            if let response = decision.file?.response(to: request) {
+                deliver(response)
+            } else {
+                begin(taskLoad(nil))
+            }
+        case .backingSession: begin(backingLoad(fallback) ?? taskLoad(fallback))
+        case .ownTask: begin(taskLoad(fallback))
+        case .network:
             fallback?.archived?.countUnseen()
-            begin(taskLoad(nil))
-        default: begin(nil)
+            begin(taskLoad(nil, isNamed: decision.file != nil || fallback != nil))
+        case .none: begin(nil)
         }
     }
 
@@ -196,12 +210,11 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         return .registered
     }
 
-    private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
+    private func taskLoad(_ fallback: Fallback?, isNamed: Bool = true) -> (any NetworkLoad)? {
         // Without a fallback, the cached response may be an entry's file, which must not answer here. But if the
         // request is loaded only for the observer, no entry's file answers the request. So then the cached response is
         // used.
-        let isOnlyNoted = observed != nil && Installation.current?.handling(for: request) == nil
-        let cached = fallback != nil || isOnlyNoted ? cachedResponse : nil
+        let cached = fallback != nil || observed != nil && !isNamed ? cachedResponse : nil
         return TaskLoad(for: self, fallback, with: nextClass, cached, observed)
     }
     #else
@@ -209,7 +222,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
 
     private var receiver: Route.Receiver { Self.link?.session == nil ? .unknown : .registered }
 
-    private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? { backingLoad(fallback) }
+    private func taskLoad(_ fallback: Fallback?, isNamed: Bool = true) -> (any NetworkLoad)? { backingLoad(fallback) }
     #endif
 
     /// True while the task waits for a response.

@@ -84,19 +84,21 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
 
     /// Returns true if the app receives the network's response; if not, delivers the fallback's response.
     ///
+    /// The status is the one that the server sent; nil means that there was no connection.
+    ///
     /// After this method has returned true once, it returns true for the rest of the load. If the fallback has a
     /// response, but the load has already finished, the method delivers nothing and returns false.
-    private func decideIfNetworkStands(_ loader: URLProtocol, after outcome: Outcome?) -> Bool {
+    private func decideIfNetworkStands(_ loader: URLProtocol, afterStatus status: Int?) -> Bool {
         var (isDecided, fallback) = withState { ($0.networkStands, $0.fallback) }
-        // A redirect may change `fallback`, so it is stored in the state again. `answer(of:after:)` may call the app,
+        // A redirect may change `fallback`, so it is stored in the state again. `answer(of:afterStatus:)` may call the app,
         // so it is called outside the lock.
-        guard !isDecided, let answer = answer(of: &fallback, after: outcome) else {
+        guard !isDecided, let answer = answer(of: &fallback, afterStatus: status) else {
             withState { [fallback] in ($0.fallback, $0.networkStands) = (fallback, true) }
             return true
         }
         guard finish() != nil else { return false }
-        // An outcome without a status means that the network has failed. Then no response is reported.
-        if let response = task.response, outcome?.status != nil { observed?.report(.received(response)) }
+        // If the network has failed, no response is reported.
+        if let response = task.response, status != nil { observed?.report(.received(response)) }
         observed?.report(answer)
         client?.deliver(answer, as: loader)
         if !isSystemClass {
@@ -108,13 +110,13 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         return false
     }
 
-    private func answer(of fallback: inout Fallback?, after outcome: Outcome?) -> CachedURLResponse? {
+    private func answer(of fallback: inout Fallback?, afterStatus status: Int?) -> CachedURLResponse? {
         if let last = task.currentRequest, last.url != task.originalRequest?.url,
             let answer = fallback?.answer(redirectedTo: last)
         {
             return answer
         }
-        return outcome.flatMap { fallback?.answer(after: $0) }
+        return fallback?.answer(afterStatus: status)
     }
 
     /// Collects a part of the body for the archive; at the end of the load, `part` is nil.
@@ -154,13 +156,13 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     ) {
         // The system's class reports the head early only if it may give the body to a delegate directly.
         if isSystemClass { withState { $0.networkStands = true } }
-        guard decideIfNetworkStands(loader, after: Outcome(response)) else { return }
+        guard decideIfNetworkStands(loader, afterStatus: response.status) else { return }
         observeHead(response)
         super.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy)
     }
 
     override func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
-        guard decideIfNetworkStands(loader, after: Outcome(task.response)) else { return }
+        guard decideIfNetworkStands(loader, afterStatus: task.response?.status ?? 0) else { return }
         collect(data)
         if let response = task.response, !withState(\.isHeadObserved) { observeHead(response) }
         observed?.report(.receivedPart(data))
@@ -168,7 +170,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     }
 
     override func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
-        guard decideIfNetworkStands(loader, after: Outcome(task.response)) else { return }
+        guard decideIfNetworkStands(loader, afterStatus: task.response?.status ?? 0) else { return }
         collect(nil)
         let (archived, body) = withState { ($0.fallback?.archived, $0.body) }
         // If no part was reported, the system's class has given the body directly to a delegate, or the body is empty;
@@ -189,8 +191,8 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         }
         if isReading == true { return }
         withState { $0.failure = nil }
-        // Only an error that means "no connection" has an outcome. The app receives every other error.
-        if let outcome = Outcome(error), !decideIfNetworkStands(loader, after: outcome) { return }
+        // The app receives every error that does not mean "no connection".
+        if error.meansOffline, !decideIfNetworkStands(loader, afterStatus: nil) { return }
         super.urlProtocol(loader, didFailWithError: error)
     }
 }

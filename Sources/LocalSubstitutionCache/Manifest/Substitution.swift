@@ -106,6 +106,17 @@ extension Substitution {
             }
         }
 
+        /// Returns whether the condition holds after the server sent a status; nil means that there was no connection.
+        func holds(after status: Int?) -> Bool {
+            switch (self, status) {
+            case (.offline, nil): true
+            case (.status(let expected), let status?): status == expected
+            case (.clientError, let status?): (400..<500).contains(status)
+            case (.serverError, let status?): (500..<600).contains(status)
+            default: false
+            }
+        }
+
         package static let words: [String: Condition] = ["offline": .offline, "4xx": .clientError, "5xx": .serverError]
     }
 }

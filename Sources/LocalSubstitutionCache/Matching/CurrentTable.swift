@@ -46,12 +46,12 @@ final class CurrentTable: Sendable {
     var isPrepared: Bool { state.value.isPrepared }
 
     /// Returns the decision about a request.
-    func verdict(on request: URLRequest) -> Verdict { verdictAndObservation(request).verdict }
+    func decision(on request: URLRequest) -> Decision { decisionAndObservation(request).decision }
 
     /// Returns the decision about a request, and whether an observer is set.
-    func verdictAndObservation(_ request: URLRequest) -> (verdict: Verdict, isObserved: Bool) {
+    func decisionAndObservation(_ request: URLRequest) -> (decision: Decision, isObserved: Bool) {
         let state = state.value
-        return (state.table.verdict(on: request, isPrepared: state.isPrepared), state.isObserved)
+        return (state.table.decision(on: request, isPrepared: state.isPrepared), state.isObserved)
     }
 
     /// True if a ``RequestObserver`` is set.

@@ -26,18 +26,13 @@ extension SubstitutionTable {
 
     /// Returns the response to a request that a file answers without the network; nil for all other requests.
     package func answer(to request: URLRequest) -> CachedURLResponse? {
-        switch verdict(on: request) {
-        case .answered(let match), .answeredByProtocol(let match, _): match.response(to: request)
-        case .afterNetwork, .leftAlone, .unnamed: nil
-        }
+        decision(on: request).file?.response(to: request)
     }
 
     /// Returns whether the request starts a network-first load.
     ///
     /// In such a load, a file answers if a condition of its entry holds.
-    package func mayAnswerAfterNetwork(_ request: URLRequest) -> Bool {
-        if case .afterNetwork = verdict(on: request) { true } else { false }
-    }
+    package func mayAnswerAfterNetwork(_ request: URLRequest) -> Bool { decision(on: request).networkFirst != nil }
 
     /// Returns the file's response after the network was queried; nil if the network's response is to be delivered.
     ///
@@ -46,7 +41,6 @@ extension SubstitutionTable {
     ///   - status: The status that the server sent; nil if there was no connection.
     /// - Returns: The response, or nil. `Range` is ignored.
     package func answer(to request: URLRequest, afterStatus status: Int?) -> CachedURLResponse? {
-        guard case .afterNetwork(let match) = verdict(on: request) else { return nil }
-        return match.response(to: request, after: status.map(Outcome.status) ?? .offline)
+        decision(on: request).networkFirst?.response(to: request, afterStatus: status)
     }
 }

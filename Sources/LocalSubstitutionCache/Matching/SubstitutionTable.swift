@@ -1,8 +1,9 @@
-import Foundation
-
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+import Foundation
+package import FoundationNetworking
+#else
+package import Foundation
 #endif
 
 /// All substitutions of a manifest, ready to be delivered: a map from URL identities to responses.
@@ -27,7 +28,7 @@ package final class SubstitutionTable: Sendable {
         private var prepared: CachedURLResponse? { isPrepared ? row.response : row.prepare() }
 
         /// Returns the response to a request that matches the row.
-        func response(to request: URLRequest) -> CachedURLResponse? {
+        package func response(to request: URLRequest) -> CachedURLResponse? {
             if isExact, !isHead, !hasRange { return prepared }
             guard let url = request.url else { return nil }
             if isHead { return row.head(for: url) }
@@ -37,14 +38,16 @@ package final class SubstitutionTable: Sendable {
 
         /// Returns the response to the request after the network was queried; nil if no condition holds.
         ///
+        /// The status is the one that the server sent; nil means that there was no connection.
+        ///
         /// `Range` is ignored, because the client might append a byte range to bytes from the network.
-        func response(to request: URLRequest, after outcome: Outcome) -> CachedURLResponse? {
-            guard row.conditions.contains(where: outcome.fulfils), let url = request.url, let prepared,
+        package func response(to request: URLRequest, afterStatus status: Int?) -> CachedURLResponse? {
+            guard row.conditions.contains(where: { $0.holds(after: status) }), let url = request.url, let prepared,
                 let head = prepared.response as? HTTPURLResponse,
                 var fields = head.allHeaderFields as? [String: String]
             else { return nil }
             fields["Cache-Status"] = CacheStatus.forwarded(
-                status: outcome.status,
+                status: status,
                 detail: row.substitution.file
             )
             return HTTPURLResponse(

@@ -193,12 +193,11 @@ extension Explanation {
     init(_ request: URLRequest, _ table: SubstitutionTable) {
         var unnamed = NoEntryReason()
         let (answer, match): (Answer, SubstitutionTable.Match?) =
-            switch table.verdict(on: request) {
-            case .answered(let match): (.cacheAndProtocol, match)
-            case .answeredByProtocol(let match, because: .cachePolicy): (.protocolOnly(because: .cachePolicy), match)
-            case .answeredByProtocol(let match, because: .authorization):
-                (.protocolOnly(because: .authorization), match)
-            case .afterNetwork(let match): (.networkUnless(match.row.substitution.conditions), match)
+            switch table.decision(on: request) {
+            case .file(let match, cacheMayAnswer: true): (.cacheAndProtocol, match)
+            case .file(let match, cacheMayAnswer: false):
+                (.protocolOnly(because: request.cachePolicy.allowsCache ? .authorization : .cachePolicy), match)
+            case .networkFirst(let match): (.networkUnless(match.row.substitution.conditions), match)
             case .leftAlone(let match, because: .method): (.network(because: .method(request.httpMethod ?? "")), match)
             case .leftAlone(let match, because: .optOut): (.network(because: .optOut), match)
             case .unnamed: (.network(because: unnamed.reason(for: request, table)), nil)

@@ -104,7 +104,7 @@ final class Forwarder: Sendable {
     /// inherits the mark of the request before it, and that mark may be wrong for it. So the mark is always set anew:
     /// it is removed for `networkFirst`, and added for `plain`.
     fileprivate func task(for request: URLRequest, _ server: SchemeServer) -> URLSessionDataTask {
-        if server.cache.asksNetworkFirst(for: request) {
+        if server.cache.decision(on: request).networkFirst != nil {
             return networkFirst.dataTask(with: PageSession.substituted(request))
         }
         return plain.dataTask(with: PageSession.unsubstituted(request))
@@ -283,7 +283,7 @@ private final class ForwardedLoad: @unchecked Sendable {
             guard isReading, ForwardingGuard.fieldNeedingConsent(request) == nil else { return refuse() }
             cookies = nil
             hasLeftSite = true
-        } else if cookies == nil, isReading, !server.cache.asksNetworkFirst(for: next) {
+        } else if cookies == nil, isReading, server.cache.decision(on: next).networkFirst == nil {
             return next
         }
         // The old task ends by itself, because its redirect is not followed.

@@ -57,7 +57,7 @@ struct SchemeServer: @unchecked Sendable {
         forwarder?.note(request)
         let asked = Self.originalRequest(original, by: request)
         let target = WebOrigin(original)
-        if let row = cache.row(for: asked) {
+        if let row = cache.decision(on: asked).file?.row {
             // On a real page, the engine itself checks for mixed content, before a rule redirects the request.
             let isMirrorPage = WebOrigin(request.mainDocumentURL)?.isMirror == true
             guard isMirrorPage, let target, ForwardingGuard.isMixedContent(request, of: target) else {
@@ -100,8 +100,8 @@ struct SchemeServer: @unchecked Sendable {
     /// Returns the reason why no file answers a request, as a sentence.
     private func reason(_ asked: URLRequest) -> String {
         let url = visible(asked.url?.absoluteString ?? "")
-        switch cache.verdict(on: asked) {
-        case .afterNetwork(let match):
+        switch cache.decision(on: asked) {
+        case .networkFirst(let match):
             let conditions = match.row.substitution.conditions.map(\.sentence).joined(separator: ", or ")
             return "\(url) is loaded from the network; a file answers instead when \(conditions)."
         case .leftAlone(_, because: .method):
@@ -109,7 +109,7 @@ struct SchemeServer: @unchecked Sendable {
             return "\(url) is not substituted, because its method is \(method); only GET and HEAD are substituted."
         case .leftAlone(_, because: .optOut):
             return "\(url) is not substituted, because its cache policy switches the library off."
-        case .answered, .answeredByProtocol, .unnamed:
+        case .file, .unnamed:
             return "\(url) is not substituted, because no entry names it; substitute explain names the nearest."
         }
     }
@@ -119,11 +119,11 @@ struct SchemeServer: @unchecked Sendable {
     /// Returns the file for a redirect's target, an http or https URL; nil if no file answers the target.
     func file(at url: URL, for request: URLRequest) -> SchemeReply? {
         let asked = Self.originalRequest(url, by: request)
-        return cache.row(for: asked).map { file($0, for: asked, to: request) }
+        return (cache.decision(on: asked).file?.row).map { file($0, for: asked, to: request) }
     }
 
     /// Returns true if a file answers this http or https URL, and the network is not asked first.
-    func isMapped(_ url: URL) -> Bool { cache.isSubstituted(URLRequest(url: url)) }
+    func isMapped(_ url: URL) -> Bool { cache.decision(on: URLRequest(url: url)).isSubstituted }
 
     private func isMappedHost(_ authority: String) -> Bool {
         cache.substitutions.contains { $0.addresses.contains { $0.authority == authority } }

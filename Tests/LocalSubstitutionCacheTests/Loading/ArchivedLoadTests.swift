@@ -280,7 +280,7 @@ extension InstalledTests {
                 if !isOnline { site.stop() }
                 let client = RecordingClient()
                 let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
-                let fallback = Fallback(.copy(archive.begin(request)), for: request, installation)
+                let fallback = Fallback(for: request, .unnamed, installation)
                 let load = BackingLoad(for: owner, fallback, in: inner, of: session)
                 // Calls `load.start()` on the loading queue, as the protocol does when the app resumes its task.
                 func start() async -> Bool {

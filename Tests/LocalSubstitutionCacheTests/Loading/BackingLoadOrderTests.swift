@@ -33,9 +33,8 @@ struct BackingLoadOrderTests {
         let cache = try folder.cache(
             "{ \"\(url.absoluteString)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503] } }"
         )
-        guard case .afterNetwork(let match) = cache.verdict(on: request) else { throw CancellationError() }
         let installation = Installation(cache: cache, archive: nil, insteadOf: .shared)
-        fallback = Fallback(.file(match), for: request, installation)
+        fallback = Fallback(for: request, cache.decision(on: request), installation)
         owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
         load = BackingLoad(for: owner, fallback, in: .silent, of: nil)
         task = URLSession(configuration: .ephemeral).dataTask(with: request)
@@ -270,7 +269,7 @@ struct BackingLoadOrderTests {
         let installation = Installation(cache: try folder.cache("{}"), archive: archive, insteadOf: .shared)
         for stops in [true, false] {
             let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
-            let fallback = Fallback(.copy(archive.begin(request)), for: request, installation)
+            let fallback = Fallback(for: request, .unnamed, installation)
             let load = BackingLoad(for: owner, fallback, in: .silent, of: nil)
             load.start()
             if stops { load.stop() }

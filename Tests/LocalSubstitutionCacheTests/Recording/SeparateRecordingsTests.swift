@@ -126,12 +126,12 @@ extension InstalledTests {
             try folder.cache("{}").install(archive: archive)
             let installation = try #require(Installation.current)
             let request = URLRequest(url: url)
-            let fallback = Fallback(.copy(archive.begin(request)), for: request, installation)
+            let fallback = try #require(Fallback(for: request, .unnamed, installation))
             #expect(fallback.readCopy(after: URLError(.notConnectedToInternet)) {})
             archive.readingQueue.sync {}
-            #expect(fallback.answer(after: .offline) != nil)
+            #expect(fallback.answer(afterStatus: nil) != nil)
             archive.removeAll()
-            #expect(fallback.answer(after: .offline) == nil)
+            #expect(fallback.answer(afterStatus: nil) == nil)
         }
     }
 }

@@ -113,7 +113,7 @@ struct LiveTableTests {
         return "endless"
     }
 
-    private static func answer(_ decision: Decision) -> String? {
+    private static func answer(_ decision: SubstituteKit.Decision) -> String? {
         guard case .answer(let status, let fields, _) = decision else { return nil }
         return AppRequest.answer(status: status) { name in fields.first { $0.name == name }?.value }
     }

@@ -6,46 +6,47 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// The decision about a request; the cache, `SubstitutionProtocol` and explanations all use it.
+/// The decision about a request; the cache, `SubstitutionProtocol`, explanations and web views all use it.
 ///
 /// The decision depends only on the request and the table, and not on the session.
-package enum Verdict {
-    /// The file answers, both from the cache and through `SubstitutionProtocol`.
-    case answered(SubstitutionTable.Match)
-    /// The file answers, but only through `SubstitutionProtocol`: no cache may return it.
-    case answeredByProtocol(SubstitutionTable.Match, because: Bypass)
+package enum Decision {
+    /// The file answers through `SubstitutionProtocol`; if `cacheMayAnswer` is true, also from the cache.
+    ///
+    /// No cache may answer if the request's cache policy demands a load from the origin server, or if the request has
+    /// an `Authorization` field.
+    case file(SubstitutionTable.Match, cacheMayAnswer: Bool)
     /// `SubstitutionProtocol` queries the network first; the file answers if a condition of its entry holds.
-    case afterNetwork(SubstitutionTable.Match)
+    case networkFirst(SubstitutionTable.Match)
     /// An entry matches the URL, but the request is left to the network.
-    case leftAlone(SubstitutionTable.Match, because: Refusal)
+    case leftAlone(SubstitutionTable.Match, because: Reason)
     /// No entry matches the URL.
     case unnamed
 
-    /// The reason why a cache must not answer.
-    package enum Bypass {
-        /// The request's cache policy demands a load from the origin server.
-        case cachePolicy
-        /// The request has an `Authorization` field.
-        case authorization
-    }
-
     /// The reason why a request is left to the network although an entry matches its URL.
-    package enum Refusal {
+    package enum Reason {
         /// The method is neither GET nor HEAD.
         case method
         /// The request's cache policy switches the library off.
         case optOut
     }
 
+    /// The match whose file answers without the network; nil if there is none.
+    package var file: SubstitutionTable.Match? { if case .file(let match, _) = self { match } else { nil } }
+
+    /// The match whose file may answer after the network; nil if there is none.
+    package var networkFirst: SubstitutionTable.Match? {
+        if case .networkFirst(let match) = self { match } else { nil }
+    }
+
     /// True if a cache may answer with the file.
-    var isFile: Bool { if case .answered = self { true } else { false } }
+    var isFromCache: Bool { if case .file(_, cacheMayAnswer: true) = self { true } else { false } }
 
     /// True for a GET or HEAD if an entry without `when` matches its URL, whatever the cache policy.
-    var isSubstituted: Bool {
+    package var isSubstituted: Bool {
         switch self {
-        case .answered, .answeredByProtocol: true
+        case .file: true
         case .leftAlone(let match, because: .optOut): !match.row.isNetworkFirst
-        case .leftAlone, .afterNetwork, .unnamed: false
+        case .leftAlone, .networkFirst, .unnamed: false
         }
     }
 }
@@ -60,23 +61,38 @@ extension SubstitutionTable {
     ///   - request: The request.
     ///   - isPrepared: True if the caller knows that every response of the table is built.
     /// - Returns: The decision, with the row that matches.
-    package func verdict(on request: URLRequest, isPrepared: Bool = false) -> Verdict {
+    package func decision(on request: URLRequest, isPrepared: Bool = false) -> Decision {
         // This check comes first, because most requests end here.
         guard let url = request.url, var match = match(url, isPrepared: isPrepared) else { return .unnamed }
         guard let method = request.fileMethod else { return .leftAlone(match, because: .method) }
         match.isHead = method == .head
         let policy = request.cachePolicy
         if policy == .optOut { return .leftAlone(match, because: .optOut) }
-        if match.row.isNetworkFirst { return .afterNetwork(match) }
+        if match.row.isNetworkFirst { return .networkFirst(match) }
         let fields = request.decisiveFields
         match.hasRange = fields.hasRange
-        if !policy.allowsCache { return .answeredByProtocol(match, because: .cachePolicy) }
-        if fields.isAuthorized { return .answeredByProtocol(match, because: .authorization) }
-        return .answered(match)
+        return .file(match, cacheMayAnswer: policy.allowsCache && !fields.isAuthorized)
     }
 }
 
+/// An HTTP method (RFC 9110 §9.3) that a file can answer.
+package enum FileMethod {
+    case get
+    case head
+}
+
 extension URLRequest {
+    /// The request's method; nil if a file cannot answer this method.
+    ///
+    /// Methods are case-sensitive (RFC 9110 §9.1).
+    package var fileMethod: FileMethod? {
+        switch httpMethod {
+        case "GET": .get
+        case "HEAD": .head
+        default: nil
+        }
+    }
+
     /// The presence of the `Range` field and of the `Authorization` field.
     ///
     /// Comparing the names of all fields costs less than two calls of `value(forHTTPHeaderField:)`.
@@ -96,7 +112,7 @@ extension URLRequest.CachePolicy {
     /// True if a cache may answer a request with this policy without asking the origin server.
     ///
     /// False for `reloadRevalidatingCacheData`, because a file cannot be revalidated.
-    var allowsCache: Bool {
+    package var allowsCache: Bool {
         self == .useProtocolCachePolicy || self == .returnCacheDataElseLoad || self == .returnCacheDataDontLoad
     }
 }
