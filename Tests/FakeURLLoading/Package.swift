@@ -18,7 +18,7 @@ let package = Package(
         .target(
             name: "LocalSubstitutionCache",
             path: ".",
-            exclude: ["README.md", "Tests"] + others.map { "Library/\($0)" }
+            exclude: ["README.md", "Tests", "TestSupport"] + others.map { "Library/\($0)" }
                 + ["Sessions", "LocalSubstitutionCache.docc", "PrivacyInfo.xcprivacy"].map {
                     "Library/LocalSubstitutionCache/\($0)"
                 },
@@ -43,9 +43,15 @@ let package = Package(
             dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"],
             path: "Library/LocalSubstitutionArchive"
         ),
+        .target(name: "LoopbackServer", path: "Library/LoopbackServer"),
+        .target(
+            name: "TestSupport",
+            dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
+            path: "TestSupport"
+        ),
         .testTarget(
             name: "FakeURLLoadingTests",
-            dependencies: ["LocalSubstitutionArchive", "LocalSubstitutionCache"]
+            dependencies: ["LocalSubstitutionArchive", "LocalSubstitutionCache", "LoopbackServer", "TestSupport"]
         ),
     ]
 )

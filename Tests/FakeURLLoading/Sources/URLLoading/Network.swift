@@ -1,7 +1,7 @@
 import Foundation
 package import FoundationNetworking
 
-/// The network, controlled by a test.
+/// The network, which is controlled by a test, or real.
 package final class Network: @unchecked Sendable {
     package static let shared = Network()
 
@@ -14,6 +14,7 @@ package final class Network: @unchecked Sendable {
         var isOffline = false
         var waiting = 0
         var asksRegisteredClasses = false
+        var isReal = false
     }
 
     /// The closure that answers each request; the closure may store the exchange and answer later.
@@ -25,6 +26,12 @@ package final class Network: @unchecked Sendable {
     package var isOffline: Bool {
         get { lock.withLock { values.isOffline } }
         set { lock.withLock { values.isOffline = newValue } }
+    }
+
+    /// True if requests are sent to real servers, by Foundation's own session.
+    package var isReal: Bool {
+        get { lock.withLock { values.isReal } }
+        set { lock.withLock { values.isReal = newValue } }
     }
 
     /// True if every session consults registered classes; false if only the shared session does.
@@ -65,11 +72,7 @@ package final class Exchange: Load, @unchecked Sendable {
     private var isStopped = false
 
     init(_ request: URLRequest, for task: URLSessionTask, waits: Bool) {
-        var sent = request
-        for name in (request.allHTTPHeaderFields ?? [:]).keys where name.hasPrefix(URLProtocol.prefix) {
-            sent.setValue(nil, forHTTPHeaderField: name)
-        }
-        (self.request, original, self.task, self.waits) = (sent, request, task, waits)
+        (self.request, original, self.task, self.waits) = (request.withoutProperties, request, task, waits)
     }
 
     /// True once the task has been cancelled, or has followed a redirect.
@@ -113,8 +116,7 @@ package final class Exchange: Load, @unchecked Sendable {
                 headerFields: ["Location": address]
             )
         else { return }
-        // The redirected request keeps the properties of the original request. For this reason, Apple's sample
-        // CustomHTTPProtocol removes its own property from the redirected request.
+        // The redirected request keeps the properties of the original request.
         var followed = original
         followed.url = next
         task.redirect(response, to: followed) { [self] next in

@@ -54,6 +54,8 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
                 _ = RunLoop.current.run(mode: .default, before: Date())
                 usleep(200)
             }
+            // The loader and the thread retain this object.
+            (loader, thread) = (nil, nil)
         }
         .start()
     }

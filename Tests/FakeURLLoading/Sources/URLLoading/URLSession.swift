@@ -91,7 +91,22 @@ public final class URLSession: NSObject, @unchecked Sendable {
 
     public func dataTask(with request: URLRequest) -> URLSessionDataTask { URLSessionDataTask(request, in: self) }
 
+    /// Returns a task whose response goes to a completion handler, and not to the session's delegate.
+    public func dataTask(
+        with request: URLRequest,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        let task = URLSessionDataTask(request, in: self)
+        task.handler = completionHandler
+        return task
+    }
+
     public func finishTasksAndInvalidate() {}
+
+    public func invalidateAndCancel() { for task in tasks.withLock({ $0 }) { task.cancel() } }
+
+    /// The tasks that have not ended.
+    fileprivate let tasks = Locked<[URLSessionTask]>([])
 
     /// Returns the load for a request.
     ///
@@ -106,7 +121,8 @@ public final class URLSession: NSObject, @unchecked Sendable {
         if let taker = classes.first(where: { $0.canInit(with: task) }) {
             return ProtocolLoad(taker, request, for: task)
         }
-        return Exchange(request, for: task, waits: copied.waitsForConnectivity)
+        return Network.shared.isReal
+            ? ServerLoad(request, for: task, copied) : Exchange(request, for: task, waits: copied.waitsForConnectivity)
     }
 }
 
@@ -125,11 +141,16 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     }
 
     public let originalRequest: URLRequest?
+    public let taskIdentifier: Int
+    private static let count = Locked(0)
     /// The task's own delegate.
     ///
     /// "Methods not implemented on this delegate will still be forwarded to the session delegate" (NSURLSession.h).
     /// This fake does not forward them.
     public var delegate: (any URLSessionTaskDelegate)?
+    // Set before the task is resumed.
+    fileprivate var handler: (@Sendable (Data?, URLResponse?, (any Error)?) -> Void)?
+    private var body = Data()
     private let session: URLSession
     private let lock = NSLock()
     private var load: (any Load)?
@@ -139,6 +160,10 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     fileprivate init(_ request: URLRequest, in session: URLSession) {
         (originalRequest, self.session) = (request, session)
         values = (.suspended, request, nil, nil)
+        taskIdentifier = Self.count.withLock { count in
+            count += 1
+            return count
+        }
     }
 
     public var state: State { lock.withLock { values.state } }
@@ -151,7 +176,9 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
             defer { values.state = .running }
             return values.state == .suspended && load == nil
         }
-        if isFirst, let originalRequest { begin(originalRequest) }
+        guard isFirst, let originalRequest else { return }
+        session.tasks.withLock { $0.append(self) }
+        begin(originalRequest)
     }
 
     public func cancel() {
@@ -188,6 +215,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     }
 
     func receive(_ data: Data) {
+        if handler != nil { return lock.withLock { body += data } }
         enqueueWhileRunning { session, task, delegate in
             delegate?.urlSession(session, dataTask: task, didReceive: data)
         }
@@ -203,6 +231,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         lock.withLock {
             guard values.state == .running, let task = self as? URLSessionDataTask else { return }
             change(&values)
+            if handler != nil { return }
             session.delegateQueue.addOperation { [session, taskDelegate] in
                 call(session, task, taskDelegate as? any URLSessionDataDelegate)
             }
@@ -240,8 +269,10 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     func complete(_ error: (any Error)?) {
         lock.withLock {
             guard values.state != .completed else { return }
-            (values.state, values.error) = (.completed, error)
-            session.delegateQueue.addOperation { [self, session, taskDelegate] in
+            (values.state, values.error, load) = (.completed, error, nil)
+            session.tasks.withLock { $0.removeAll { $0 === self } }
+            session.delegateQueue.addOperation { [self, session, taskDelegate, body, response = values.response] in
+                if let handler { return handler(error == nil ? body : nil, error == nil ? response : nil, error) }
                 taskDelegate?.urlSession(session, task: self, didCompleteWithError: error)
             }
         }

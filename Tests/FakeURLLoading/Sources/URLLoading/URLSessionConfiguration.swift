@@ -10,6 +10,8 @@ public final class URLSessionConfiguration: NSObject, NSCopying, @unchecked Send
     public var httpAdditionalHeaders: [AnyHashable: Any]?
     public var timeoutIntervalForRequest: TimeInterval = 60
     public var urlCredentialStorage: URLCredentialStorage?
+    public var httpCookieStorage: HTTPCookieStorage?
+    public var httpMaximumConnectionsPerHost = 6
     /// A Boolean value that indicates whether a load waits for a connection instead of failing.
     public var waitsForConnectivity = false
 
@@ -18,6 +20,7 @@ public final class URLSessionConfiguration: NSObject, NSCopying, @unchecked Send
     public static var ephemeral: URLSessionConfiguration {
         let configuration = URLSessionConfiguration()
         configuration.urlCache = nil
+        configuration.httpCookieStorage = FoundationNetworking.URLSessionConfiguration.ephemeral.httpCookieStorage
         return configuration
     }
 
@@ -28,6 +31,8 @@ public final class URLSessionConfiguration: NSObject, NSCopying, @unchecked Send
         copy.httpAdditionalHeaders = httpAdditionalHeaders
         copy.timeoutIntervalForRequest = timeoutIntervalForRequest
         copy.urlCredentialStorage = urlCredentialStorage
+        copy.httpCookieStorage = httpCookieStorage
+        copy.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
         copy.waitsForConnectivity = waitsForConnectivity
         return copy
     }

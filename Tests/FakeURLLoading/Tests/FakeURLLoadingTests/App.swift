@@ -4,12 +4,6 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 import Testing
 
-import class LocalSubstitutionCache.URLSession
-import class LocalSubstitutionCache.URLSessionConfiguration
-import class LocalSubstitutionCache.URLSessionDataTask
-import class LocalSubstitutionCache.URLSessionTask
-import protocol LocalSubstitutionCache.URLSessionDataDelegate
-
 /// An app with an installed cache.
 ///
 /// Its manifest has an entry for `https://h/a`, and network-first entries for `https://h/late` and `https://h/gone`.

@@ -3,276 +3,280 @@ import FoundationNetworking
 import LocalSubstitutionCache
 import Testing
 
-import class LocalSubstitutionCache.URLProtocol
-import class LocalSubstitutionCache.URLSession
-import class LocalSubstitutionCache.URLSessionConfiguration
-
-/// Tests of the loading code for Apple's systems, with fakes that follow Apple's documentation.
-@Suite("Loading on Apple's systems", .serialized)
-struct AppleLoadingTests {
-    @Test("A file answers in a registered session, and in the shared one")
-    func file() async throws {
-        let app = try App()
-        let answer = ["200 from https://h/a", "a file", "end"]
-        for isShared in [false, true] {
-            let client = Client()
-            #expect(try await client.events(of: "https://h/a", in: isShared ? .shared : app.session(client)) == answer)
-        }
-        #expect(Network.shared.asked.isEmpty)
-    }
-
-    @Test("After a status that an entry names, its file answers; otherwise the network", arguments: [false, true])
-    func status(isShared: Bool) async throws {
-        let app = try App()
-        let client = Client()
-        Network.shared.answer = { $0.answer(404, "gone") }
-        let answer = ["200 from https://h/late", "a file", "end"]
-        #expect(try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client)) == answer)
-        let other = Client()
-        Network.shared.answer = { $0.answer(200, "from the network") }
-        let network = ["200 from https://h/late", "from the network", "end"]
-        #expect(try await other.events(of: "https://h/late", in: isShared ? .shared : app.session(other)) == network)
-        #expect(Network.shared.asked.count == 2)
-    }
-
-    @Test("A file answers offline, even in a session that waits for connectivity", arguments: [false, true])
-    func offline(waits: Bool) async throws {
-        let app = try App()
-        let client = Client()
-        Network.shared.isOffline = true
-        let session = app.session(client) { $0.waitsForConnectivity = waits }
-        let answer = ["200 from https://h/late", "a file", "end"]
-        #expect(try await client.events(of: "https://h/late", in: session) == answer)
-        #expect(session.configuration.waitsForConnectivity == waits, "the app's own stays as it is")
-    }
-
-    @Test("If nothing can answer offline, a session that waits for connectivity continues to wait")
-    func waits() async throws {
-        let app = try App()
-        let client = Client()
-        Network.shared.isOffline = true
-        let session = app.session(client) { $0.waitsForConnectivity = true }
-        let task = session.dataTask(with: URLRequest(url: try #require(URL(string: "https://h/gone"))))
-        task.resume()
-        while Network.shared.waiting == 0 { await Task.yield() }
-        #expect(task.state == .running)
-        task.cancel()
-    }
-
-    @Test("The last good copy answers offline, even in a session that waits for connectivity")
-    func copy() async throws {
-        let app = try App(archive: true)
-        Network.shared.answer = { $0.answer(200, "kept", ["ETag": "\"1\""]) }
-        for isOffline in [false, true] {
-            let client = Client()
-            Network.shared.isOffline = isOffline
-            let session = app.session(client) { $0.waitsForConnectivity = true }
-            let answer = ["200 from https://h/page", "kept", "end"]
-            #expect(try await client.events(of: "https://h/page", in: session) == answer)
-        }
-    }
-
-    @Test("The response after a redirect is archived for the URL that was requested")
-    func copyAfterRedirect() async throws {
-        let app = try App(archive: true)
-        Network.shared.answer = { exchange in
-            let isFirst = exchange.request.url?.path == "/page"
-            isFirst ? exchange.redirect(to: "https://h/next") : exchange.answer(200, "kept", ["ETag": "\"1\""])
-        }
-        for (isOffline, events) in [
-            (false, ["redirect to https://h/next", "200 from https://h/next", "kept", "end"]),
-            (true, ["200 from https://h/next", "kept", "end"]),
-        ] {
-            let client = Client()
-            Network.shared.isOffline = isOffline
-            #expect(try await client.events(of: "https://h/page", in: app.session(client)) == events)
-        }
-    }
-
-    @Test("An accepted redirect is followed, however late the app decides", arguments: [false, true])
-    func followedLate(isShared: Bool) async throws {
-        let app = try App()
-        // Some apps ask the user before they follow a redirect.
-        let client = Client(decide: { request, follow in
-            DispatchQueue.global().asyncAfter(deadline: .now() + 0.8) { follow(request) }
-        })
-        Network.shared.answer = { exchange in
-            exchange.request.url?.path == "/late"
-                ? exchange.redirect(to: "https://h/next") : exchange.answer(200, "next")
-        }
-        let events = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
-        #expect(events == ["redirect to https://h/next", "200 from https://h/next", "next", "end"])
-    }
-
-    @Test("If the app refuses a redirect, the 302 is the response, with its body", arguments: [false, true])
-    func refused(isShared: Bool) async throws {
-        let app = try App()
-        let client = Client(decide: { $1(nil) })
-        Network.shared.answer = { $0.redirect(to: "https://h/next") }
-        let events = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
-        #expect(events == ["redirect to https://h/next", "302 from https://h/late", "Found", "end"])
-    }
-
-    @Test("If an entry names the target of a redirect, its file answers without the network")
-    func redirectedToFile() async throws {
-        let app = try App()
-        let client = Client()
-        Network.shared.answer = { $0.redirect(to: "https://h/a") }
-        let events = try await client.events(of: "https://h/late", in: app.session(client))
-        #expect(events == ["redirect to https://h/a", "200 from https://h/a", "a file", "end"])
-        #expect(Network.shared.asked.count == 1)
-    }
-
-    @Test("The request of a redirect is substituted when the app loads it itself")
-    func loadedAnew() async throws {
-        let app = try App()
-        let requests = Requests()
-        let client = Client(decide: { request, follow in
-            requests.append(request)
-            follow(nil)
-        })
-        Network.shared.answer = { exchange in
-            exchange.request.url?.path == "/late"
-                ? exchange.redirect(to: "https://h/a") : exchange.answer(200, "network")
-        }
-        let session = app.session(client)
-        _ = try await client.events(of: "https://h/late", in: session)
-        let other = Client()
-        let events = try await other.events(of: #require(requests.all.first), in: app.session(other))
-        #expect(events == ["200 from https://h/a", "a file", "end"])
-    }
-
-    @Test("A refused redirect that then times out does not count as offline")
-    func refusedAndLost() async throws {
-        let app = try App()
-        let client = Client(decide: { $1(nil) })
-        Network.shared.answer = { $0.redirect(to: "https://h/next", endsWith: URLError(.timedOut)) }
-        let events = try await client.events(of: "https://h/late", in: app.session(client))
-        #expect(events == ["redirect to https://h/next", "error -1001"])
-    }
-
-    @Test("If the delegate cancels the task while it decides, only the error follows")
-    func cancelledWhileDeciding() async throws {
-        let app = try App()
-        let client = Client(
-            decide: { $1($0) },
-            onEvent: { event, task in if event.hasPrefix("redirect") { task.cancel() } }
-        )
-        Network.shared.answer = { $0.redirect(to: "https://h/next") }
-        let events = try await client.events(of: "https://h/late", in: app.session(client))
-        #expect(events == ["redirect to https://h/next", "error -999"])
-        #expect(Network.shared.asked.count == 1)
-    }
-
-    @Test("Loads never recurse, even if every session consults registered classes", arguments: [false, true])
-    func recursion(isShared: Bool) async throws {
-        let app = try App()
-        let client = Client(decide: { request, follow in
-            // The app follows the redirect with a new request, without the properties of the request that the delegate
-            // received.
-            follow(request.url.map { URLRequest(url: $0) })
-        })
-        Network.shared.asksRegisteredClasses = true
-        Network.shared.answer = { exchange in
-            Network.shared.asked.count == 1
-                ? exchange.redirect(to: "https://h/late?again") : exchange.answer(410, "gone")
-        }
-        let events = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
-        #expect(events == ["redirect to https://h/late?again", "410 from https://h/late?again", "gone", "end"])
-        #expect(Network.shared.asked.count == 2)
-    }
-
-    @Test("An observer sees each request of a session that consults the protocol", arguments: [false, true])
-    func notes(isShared: Bool) async throws {
-        let app = try App()
-        let notes = Notes()
-        app.cache.observer = notes
-        Network.shared.answer = { exchange in
-            switch exchange.request.url?.path {
-            case "/moved": exchange.redirect(to: "https://h/next")
-            case "/late": exchange.answer(404, "gone")
-            default: exchange.answer(200, "network")
-            }
-        }
-        for path in ["a", "page", "moved", "late"] {
-            let client = Client()
-            _ = try await client.events(of: "https://h/\(path)", in: isShared ? .shared : app.session(client))
-        }
-        // Requests of the backing session are not recorded, because they belong to another session.
-        #expect(
-            notes.all == [
-                "/a: answered with 6", "/page: asked", "/moved: asked", "/next: asked", "/late: asked",
-                "/late: received 404", "/late: answered with 6",
-            ]
-        )
-        app.cache.observer = nil
-    }
-
-    @Test("The app's answer to a challenge reaches the network")
-    func challenge() async throws {
-        let app = try App()
-        let client = Client()
-        Network.shared.answer = { exchange in
-            exchange.challenge { disposition, credential in
-                exchange.answer(200, "\(disposition) \(credential?.user ?? "")")
-            }
-        }
-        let events = try await client.events(of: "https://h/late", in: app.session(client))
-        #expect(events == ["challenge", "200 from https://h/late", "useCredential me", "end"])
-    }
-
-    /// Actions of a server, each with the events that the session's delegate then receives.
-    private static let stories: [(@Sendable (Exchange) -> Void, [String])] = [
-        ({ $0.answer(200, "body") }, ["200 from https://h/late", "body"]),
-        ({ $0.answer(404, "gone") }, ["200 from https://h/late", "a file"]),
-        ({ $0.end(URLError(.timedOut)) }, ["200 from https://h/late", "a file"]),
-        ({ $0.end(URLError(.serverCertificateUntrusted)) }, []),
-        ({ $0.redirect(to: "https://h/a") }, ["redirect to https://h/a", "200 from https://h/a", "a file"]),
-    ]
-
-    @Test("A task that is cancelled at any moment ends once, and no event follows", arguments: stories.indices)
-    func cancelled(story: Int) async throws {
-        let app = try App()
-        let (answer, events) = Self.stories[story]
-        Network.shared.answer = answer
-        for moment in 0..<events.count {
+extension InstalledTests {
+    /// Tests of the loading code for Apple's systems, with fakes that follow Apple's documentation.
+    @Suite("Loading on Apple's systems")
+    struct AppleLoadingTests {
+        @Test("A file answers in a registered session, and in the shared one")
+        func file() async throws {
+            let app = try App()
+            let answer = ["200 from https://h/a", "a file", "end"]
             for isShared in [false, true] {
-                let client = Client(onEvent: { event, task in if event == events[moment] { task.cancel() } })
-                let received = try await client.events(
-                    of: "https://h/late",
-                    in: isShared ? .shared : app.session(client)
+                let client = Client()
+                #expect(
+                    try await client.events(of: "https://h/a", in: isShared ? .shared : app.session(client)) == answer
                 )
-                #expect(Array(received.prefix(moment + 1)) == Array(events[...moment]))
-                // Events that are already in the delegate queue are still delivered; "end" may be one of them.
-                #expect(["error -999", "end"].contains(received.last), "\(received)")
-                #expect(received.filter { $0 == "end" }.count <= 1, "\(received)")
+            }
+            #expect(Network.shared.asked.isEmpty)
+        }
+
+        @Test("After a status that an entry names, its file answers; otherwise the network", arguments: [false, true])
+        func status(isShared: Bool) async throws {
+            let app = try App()
+            let client = Client()
+            Network.shared.answer = { $0.answer(404, "gone") }
+            let answer = ["200 from https://h/late", "a file", "end"]
+            #expect(
+                try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client)) == answer
+            )
+            let other = Client()
+            Network.shared.answer = { $0.answer(200, "from the network") }
+            let network = ["200 from https://h/late", "from the network", "end"]
+            #expect(
+                try await other.events(of: "https://h/late", in: isShared ? .shared : app.session(other)) == network
+            )
+            #expect(Network.shared.asked.count == 2)
+        }
+
+        @Test("A file answers offline, even in a session that waits for connectivity", arguments: [false, true])
+        func offline(waits: Bool) async throws {
+            let app = try App()
+            let client = Client()
+            Network.shared.isOffline = true
+            let session = app.session(client) { $0.waitsForConnectivity = waits }
+            let answer = ["200 from https://h/late", "a file", "end"]
+            #expect(try await client.events(of: "https://h/late", in: session) == answer)
+            #expect(session.configuration.waitsForConnectivity == waits, "the app's own stays as it is")
+        }
+
+        @Test("If nothing can answer offline, a session that waits for connectivity continues to wait")
+        func waits() async throws {
+            let app = try App()
+            let client = Client()
+            Network.shared.isOffline = true
+            let session = app.session(client) { $0.waitsForConnectivity = true }
+            let task = session.dataTask(with: URLRequest(url: try #require(URL(string: "https://h/gone"))))
+            task.resume()
+            while Network.shared.waiting == 0 { await Task.yield() }
+            #expect(task.state == .running)
+            task.cancel()
+        }
+
+        @Test("The last good copy answers offline, even in a session that waits for connectivity")
+        func copy() async throws {
+            let app = try App(archive: true)
+            Network.shared.answer = { $0.answer(200, "kept", ["ETag": "\"1\""]) }
+            for isOffline in [false, true] {
+                let client = Client()
+                Network.shared.isOffline = isOffline
+                let session = app.session(client) { $0.waitsForConnectivity = true }
+                let answer = ["200 from https://h/page", "kept", "end"]
+                #expect(try await client.events(of: "https://h/page", in: session) == answer)
             }
         }
-    }
 
-    @Test("Cancelling a task while its response is received also cancels the request on the network")
-    func cancelledWhileAsked() async throws {
-        let app = try App()
-        Network.shared.answer = { exchange in
-            exchange.head(200)
-            exchange.body("first")
+        @Test("The response after a redirect is archived for the URL that was requested")
+        func copyAfterRedirect() async throws {
+            let app = try App(archive: true)
+            Network.shared.answer = { exchange in
+                let isFirst = exchange.request.url?.path == "/page"
+                isFirst ? exchange.redirect(to: "https://h/next") : exchange.answer(200, "kept", ["ETag": "\"1\""])
+            }
+            for (isOffline, events) in [
+                (false, ["redirect to https://h/next", "200 from https://h/next", "kept", "end"]),
+                (true, ["200 from https://h/next", "kept", "end"]),
+            ] {
+                let client = Client()
+                Network.shared.isOffline = isOffline
+                #expect(try await client.events(of: "https://h/page", in: app.session(client)) == events)
+            }
         }
-        let client = Client(onEvent: { event, task in if event == "first" { task.cancel() } })
-        let events = try await client.events(of: "https://h/late", in: app.session(client))
-        #expect(events == ["200 from https://h/late", "first", "error -999"])
-        let exchange = try #require(Network.shared.asked.first)
-        while !exchange.hasStopped { await Task.yield() }
-    }
 
-    @Test("Only one session of a configuration can be registered")
-    func twoSessions() throws {
-        _ = try App()
-        let configuration = URLSessionConfiguration.default
-        configuration.useSubstitutions()
-        let first = URLSession(configuration: configuration, delegate: Client())
-        let second = URLSession(configuration: configuration, delegate: Client())
-        #expect(first.registerForSubstitutions())
-        #expect(!second.registerForSubstitutions())
-        withExtendedLifetime((first, second)) {}
+        @Test("An accepted redirect is followed, however late the app decides", arguments: [false, true])
+        func followedLate(isShared: Bool) async throws {
+            let app = try App()
+            // Some apps ask the user before they follow a redirect.
+            let client = Client(decide: { request, follow in
+                DispatchQueue.global().asyncAfter(deadline: .now() + 0.8) { follow(request) }
+            })
+            Network.shared.answer = { exchange in
+                exchange.request.url?.path == "/late"
+                    ? exchange.redirect(to: "https://h/next") : exchange.answer(200, "next")
+            }
+            let events = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
+            #expect(events == ["redirect to https://h/next", "200 from https://h/next", "next", "end"])
+        }
+
+        @Test("If the app refuses a redirect, the 302 is the response, with its body", arguments: [false, true])
+        func refused(isShared: Bool) async throws {
+            let app = try App()
+            let client = Client(decide: { $1(nil) })
+            Network.shared.answer = { $0.redirect(to: "https://h/next") }
+            let events = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
+            #expect(events == ["redirect to https://h/next", "302 from https://h/late", "Found", "end"])
+        }
+
+        @Test("If an entry names the target of a redirect, its file answers without the network")
+        func redirectedToFile() async throws {
+            let app = try App()
+            let client = Client()
+            Network.shared.answer = { $0.redirect(to: "https://h/a") }
+            let events = try await client.events(of: "https://h/late", in: app.session(client))
+            #expect(events == ["redirect to https://h/a", "200 from https://h/a", "a file", "end"])
+            #expect(Network.shared.asked.count == 1)
+        }
+
+        @Test("The request of a redirect is substituted when the app loads it itself")
+        func loadedAnew() async throws {
+            let app = try App()
+            let requests = Requests()
+            let client = Client(decide: { request, follow in
+                requests.append(request)
+                follow(nil)
+            })
+            Network.shared.answer = { exchange in
+                exchange.request.url?.path == "/late"
+                    ? exchange.redirect(to: "https://h/a") : exchange.answer(200, "network")
+            }
+            let session = app.session(client)
+            _ = try await client.events(of: "https://h/late", in: session)
+            let other = Client()
+            let events = try await other.events(of: #require(requests.all.first), in: app.session(other))
+            #expect(events == ["200 from https://h/a", "a file", "end"])
+        }
+
+        @Test("A refused redirect that then times out does not count as offline")
+        func refusedAndLost() async throws {
+            let app = try App()
+            let client = Client(decide: { $1(nil) })
+            Network.shared.answer = { $0.redirect(to: "https://h/next", endsWith: URLError(.timedOut)) }
+            let events = try await client.events(of: "https://h/late", in: app.session(client))
+            #expect(events == ["redirect to https://h/next", "error -1001"])
+        }
+
+        @Test("If the delegate cancels the task while it decides, only the error follows")
+        func cancelledWhileDeciding() async throws {
+            let app = try App()
+            let client = Client(
+                decide: { $1($0) },
+                onEvent: { event, task in if event.hasPrefix("redirect") { task.cancel() } }
+            )
+            Network.shared.answer = { $0.redirect(to: "https://h/next") }
+            let events = try await client.events(of: "https://h/late", in: app.session(client))
+            #expect(events == ["redirect to https://h/next", "error -999"])
+            #expect(Network.shared.asked.count == 1)
+        }
+
+        @Test("Loads never recurse, even if every session consults registered classes", arguments: [false, true])
+        func recursion(isShared: Bool) async throws {
+            let app = try App()
+            let client = Client(decide: { request, follow in
+                // The app follows the redirect with a new request, without the properties of the request that the
+                // delegate received.
+                follow(request.url.map { URLRequest(url: $0) })
+            })
+            Network.shared.asksRegisteredClasses = true
+            Network.shared.answer = { exchange in
+                Network.shared.asked.count == 1
+                    ? exchange.redirect(to: "https://h/late?again") : exchange.answer(410, "gone")
+            }
+            let events = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
+            #expect(events == ["redirect to https://h/late?again", "410 from https://h/late?again", "gone", "end"])
+            #expect(Network.shared.asked.count == 2)
+        }
+
+        @Test("An observer sees each request of a session that consults the protocol", arguments: [false, true])
+        func notes(isShared: Bool) async throws {
+            let app = try App()
+            let notes = Notes()
+            app.cache.observer = notes
+            Network.shared.answer = { exchange in
+                switch exchange.request.url?.path {
+                case "/moved": exchange.redirect(to: "https://h/next")
+                case "/late": exchange.answer(404, "gone")
+                default: exchange.answer(200, "network")
+                }
+            }
+            for path in ["a", "page", "moved", "late"] {
+                let client = Client()
+                _ = try await client.events(of: "https://h/\(path)", in: isShared ? .shared : app.session(client))
+            }
+            // Requests of the backing session are not recorded, because they belong to another session.
+            #expect(
+                notes.all == [
+                    "/a: answered with 6", "/page: asked", "/moved: asked", "/next: asked", "/late: asked",
+                    "/late: received 404", "/late: answered with 6",
+                ]
+            )
+            app.cache.observer = nil
+        }
+
+        @Test("The app's answer to a challenge reaches the network")
+        func challenge() async throws {
+            let app = try App()
+            let client = Client()
+            Network.shared.answer = { exchange in
+                exchange.challenge { disposition, credential in
+                    exchange.answer(200, "\(disposition) \(credential?.user ?? "")")
+                }
+            }
+            let events = try await client.events(of: "https://h/late", in: app.session(client))
+            #expect(events == ["challenge", "200 from https://h/late", "useCredential me", "end"])
+        }
+
+        /// Actions of a server, each with the events that the session's delegate then receives.
+        private static let stories: [(@Sendable (Exchange) -> Void, [String])] = [
+            ({ $0.answer(200, "body") }, ["200 from https://h/late", "body"]),
+            ({ $0.answer(404, "gone") }, ["200 from https://h/late", "a file"]),
+            ({ $0.end(URLError(.timedOut)) }, ["200 from https://h/late", "a file"]),
+            ({ $0.end(URLError(.serverCertificateUntrusted)) }, []),
+            ({ $0.redirect(to: "https://h/a") }, ["redirect to https://h/a", "200 from https://h/a", "a file"]),
+        ]
+
+        @Test("A task that is cancelled at any moment ends once, and no event follows", arguments: stories.indices)
+        func cancelled(story: Int) async throws {
+            let app = try App()
+            let (answer, events) = Self.stories[story]
+            Network.shared.answer = answer
+            for moment in 0..<events.count {
+                for isShared in [false, true] {
+                    let client = Client(onEvent: { event, task in if event == events[moment] { task.cancel() } })
+                    let received = try await client.events(
+                        of: "https://h/late",
+                        in: isShared ? .shared : app.session(client)
+                    )
+                    #expect(Array(received.prefix(moment + 1)) == Array(events[...moment]))
+                    // Events that are already in the delegate queue are still delivered; "end" may be one of them.
+                    #expect(["error -999", "end"].contains(received.last), "\(received)")
+                    #expect(received.filter { $0 == "end" }.count <= 1, "\(received)")
+                }
+            }
+        }
+
+        @Test("Cancelling a task while its response is received also cancels the request on the network")
+        func cancelledWhileAsked() async throws {
+            let app = try App()
+            Network.shared.answer = { exchange in
+                exchange.head(200)
+                exchange.body("first")
+            }
+            let client = Client(onEvent: { event, task in if event == "first" { task.cancel() } })
+            let events = try await client.events(of: "https://h/late", in: app.session(client))
+            #expect(events == ["200 from https://h/late", "first", "error -999"])
+            let exchange = try #require(Network.shared.asked.first)
+            while !exchange.hasStopped { await Task.yield() }
+        }
+
+        @Test("Only one session of a configuration can be registered")
+        func twoSessions() throws {
+            _ = try App()
+            let configuration = URLSessionConfiguration.default
+            configuration.useSubstitutions()
+            let first = URLSession(configuration: configuration, delegate: Client())
+            let second = URLSession(configuration: configuration, delegate: Client())
+            #expect(first.registerForSubstitutions())
+            #expect(!second.registerForSubstitutions())
+            withExtendedLifetime((first, second)) {}
+        }
     }
 }

@@ -1,30 +1,20 @@
 import Foundation
+import FoundationNetworking
 import LoopbackServer
 import TestSupport
 import Testing
-
-// On Apple's systems, URL loading is part of Foundation.
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
     /// Streamed and slow network-first loads in a registered session.
     @Suite("Streams in registered sessions")
-    final class RegisteredStreamTests: InstalledSuite {
+    final class RegisteredStreamTests: ServerSuite {
         private func install(_ server: LoopbackServer, _ paths: [String]) throws {
             let entries = paths.map {
                 "\"\(server.url.absoluteString)/\($0)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503] }"
             }
-            try folder.cache("{ \(entries.joined(separator: ", ")) }").install()
-        }
-
-        private func request(_ path: String, of server: LoopbackServer) -> URLRequest {
-            var request = URLRequest(url: server.url.appendingPathComponent(path))
-            request.timeoutInterval = 300
-            return request
+            try install("{ \(entries.joined(separator: ", ")) }")
         }
 
         @Test("Each server-sent event reaches the client before the next one is sent")
@@ -63,44 +53,7 @@ extension InstalledTests {
             // This runs in a separate process, because other tests use memory, too.
             await #expect(processExitsWith: .success) { try await RegisteredStreamTests().passLongBodies() }
         }
-
-        @Test("A body that is received while its task is suspended is held in memory once", Platform.measuredOnLinux)
-        func heldOnce() async {
-            await #expect(processExitsWith: .success) { try await RegisteredStreamTests().receiveWhileSuspended() }
-        }
         #endif
-
-        /// Suspends a task before its body is received, and measures the memory once the server has sent the whole
-        /// body.
-        private func receiveWhileSuspended() async throws {
-            let parts = 100
-            let megabyte = Data(count: 1_000_000)
-            let gate = Gate()
-            let sent = Counter()
-            let server = try LoopbackServer { _ in
-                .stream {
-                    if sent.value == 0 { gate.wait() }
-                    sent.increment()
-                    return sent.value <= parts ? megabyte : nil
-                }
-            }
-            defer { server.stop() }
-            try install(server, ["long"])
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.useSubstitutions()
-            let session = URLSession.named(configuration, delegate: Collector())
-            let (data, _) = try await session.result(of: request("long", of: server)) { task in
-                await server.waitForRequests(1)
-                task.suspend()
-                await session.settle()
-                let before = try residentMemory()
-                gate.open()
-                while sent.value <= parts { try await Task.sleep(nanoseconds: 1_000_000) }
-                #expect(try residentMemory() - before < parts * 1_500_000)
-                task.resume()
-            }
-            #expect(data?.count == parts * 1_000_000)
-        }
 
         /// Loads long bodies, and measures how the memory of the process grows.
         private func passLongBodies() async throws {

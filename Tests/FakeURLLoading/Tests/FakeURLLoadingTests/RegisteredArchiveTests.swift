@@ -1,0 +1,95 @@
+import Foundation
+import FoundationNetworking
+import LoopbackServer
+import TestSupport
+import Testing
+
+@testable import LocalSubstitutionArchive
+@testable import LocalSubstitutionCache
+
+extension InstalledTests {
+    @Suite("Archives in registered sessions")
+    final class RegisteredArchiveTests: ServerSuite {
+        private func makeArchive(_ manifest: String = "{}") throws -> OfflineArchive {
+            let archive = try OfflineArchive(
+                directory: folder.url.appendingPathComponent("archive"),
+                capacity: 10_000_000
+            )
+            try install(manifest, archive)
+            return archive
+        }
+
+        @Test("A body that arrives in parts is kept, and replayed once the server is gone")
+        func kept() async throws {
+            let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 3) })
+            let site = try LoopbackServer { _ in .init(body: body, transfer: .chunked(1000)) }
+            let archive = try makeArchive()
+            for isOnline in [true, false] {
+                if !isOnline { site.stop() }
+                let client = StrictClient()
+                let load = await client.load(client.session().dataTask(with: request("page", of: site)))
+                #expect(load.body == body && load.error == nil)
+                let status = load.heads.last?.value(forHTTPHeaderField: "Cache-Status")
+                #expect((status?.contains("fwd=bypass; detail=\"copy of") ?? false) == !isOnline)
+                #expect(archive.copies.count == 1)
+                #expect(client.complaints == [])
+            }
+            archive.waitUntilWritten()
+        }
+
+        @Test("While a copy is being read, other loads go on, and the task may be cancelled")
+        func slowCopy() async throws {
+            let site = try LoopbackServer { _ in .text("page") }
+            let other = try LoopbackServer { _ in .text(Self.networkText) }
+            defer { other.stop() }
+            let archive = try makeArchive()
+            let client = StrictClient()
+            let session = client.session()
+            _ = await client.load(session.dataTask(with: request("page", of: site)))
+            archive.waitUntilWritten()
+            site.stop()
+            for cancels in [false, true] {
+                archive.readingQueue.suspend()
+                let task = session.dataTask(with: request("page", of: site))
+                async let load = client.load(task)
+                let second = StrictClient()
+                let loaded = await second.load(second.session().dataTask(with: request("page", of: other)))
+                #expect(loaded.text == Self.networkText)
+                if cancels { task.cancel() }
+                archive.readingQueue.resume()
+                let result = await load
+                #expect(cancels ? result.error == .cancelled : result.text == "page")
+            }
+            #expect(client.complaints == [])
+        }
+
+        @Test("Loads that are not kept are counted by reason")
+        func refusals() async throws {
+            let site = try LoopbackServer { request in
+                switch request.path {
+                case "/404": .text("none", status: 404)
+                case "/private": .init(headers: ["Cache-Control": "private, no-store"], body: Data("p".utf8))
+                case "/vary": .init(headers: ["Vary": "Cookie"], body: Data("v".utf8))
+                case "/long": .init(body: Data(count: 11_000_000))
+                case "/cut": .init(body: Data(count: 1000), transfer: .closing(after: 500))
+                default: .text("page")
+                }
+            }
+            defer { site.stop() }
+            let archive = try makeArchive("{ \"\(site.url.absoluteString)/named\": \"a.txt\" }")
+            let client = StrictClient()
+            let session = client.session()
+            for path in ["404", "private", "vary", "long", "cut", "named", "kept"] {
+                _ = await client.load(session.dataTask(with: request(path, of: site)))
+            }
+            for (name, value) in ["Authorization": "Bearer x", "Cache-Control": "no-store"] {
+                var request = request("fields", of: site)
+                request.setValue(value, forHTTPHeaderField: name)
+                _ = await client.load(session.dataTask(with: request))
+            }
+            #expect(archive.refusals == [.status: 1, .noStore: 2, .vary: 1, .length: 1, .credentials: 1])
+            archive.waitUntilWritten()
+            #expect(archive.copies.map(\.url.lastPathComponent) == ["kept"])
+        }
+    }
+}

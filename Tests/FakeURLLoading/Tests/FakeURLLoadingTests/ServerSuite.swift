@@ -1,0 +1,62 @@
+import Foundation
+import FoundationNetworking
+import LocalSubstitutionArchive
+import LocalSubstitutionCache
+import LoopbackServer
+import TestSupport
+import Testing
+
+/// A suite whose requests are sent to real servers, by Foundation's own session.
+class ServerSuite {
+    static let fileText = "from the bundle, and long enough for a range\n"
+    static let networkText = "from the network\n"
+
+    let folder: TemporaryFolder
+    private var cache: LocalSubstitutionCache?
+
+    init() throws {
+        Network.shared.reset()
+        Network.shared.isReal = true
+        folder = try TemporaryFolder()
+        try folder.write(Self.fileText, to: "a.txt")
+    }
+
+    deinit {
+        cache?.uninstall()
+        Network.shared.reset()
+    }
+
+    func install(_ manifest: String, _ archive: OfflineArchive? = nil) throws {
+        let cache = try folder.cache(manifest)
+        cache.install(archive: archive)
+        self.cache = cache
+    }
+
+    func request(_ path: String, of server: LoopbackServer) -> URLRequest {
+        var request = URLRequest(url: server.url.appendingPathComponent(path))
+        request.timeoutInterval = 300
+        return request
+    }
+}
+
+extension LoopbackServer {
+    /// Returns once the server has received `count` requests since the last ``forgetRequests()``.
+    func waitForRequests(_ count: Int) async {
+        while requests.count < count { try? await Task.sleep(nanoseconds: 1_000_000) }
+    }
+}
+
+extension URLSession {
+    /// Returns once the delegate queue has done all work that was enqueued earlier.
+    func settle() async { await withCheckedContinuation { done in delegateQueue.addOperation { done.resume() } } }
+
+    /// Loads a request with a completion handler.
+    func result(of request: URLRequest) async -> (data: Data?, response: HTTPURLResponse?, error: (any Error)?) {
+        await withCheckedContinuation { done in
+            dataTask(with: request) { data, response, error in
+                done.resume(returning: (data, response as? HTTPURLResponse, error))
+            }
+            .resume()
+        }
+    }
+}

@@ -1,0 +1,1 @@
+../../../../LocalSubstitutionCacheTests/Support/InstalledTests.swift

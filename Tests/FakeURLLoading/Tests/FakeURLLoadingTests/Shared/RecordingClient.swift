@@ -1,0 +1,1 @@
+../../../../LocalSubstitutionCacheTests/Support/RecordingClient.swift

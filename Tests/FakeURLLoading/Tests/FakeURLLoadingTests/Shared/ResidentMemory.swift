@@ -1,0 +1,1 @@
+../../../../LocalSubstitutionCacheTests/Support/ResidentMemory.swift
