@@ -103,7 +103,8 @@ struct RecordedLoad {
 
     private mutating func follow(_ response: HTTPURLResponse?, to next: URLRequest, at date: Date) -> Redirect {
         let redirect = Redirect(request: request, began: began, response: response, next: next)
-        wasPersonal = wasPersonal || identifiesUser || response?.identifiesUser ?? false
+        // A response that URL loading does not report may have identified the user.
+        wasPersonal = wasPersonal || identifiesUser || response?.identifiesUser ?? true
         (request, began, wasRedirected) = (next, date, true)
         begin(nil)
         return redirect
