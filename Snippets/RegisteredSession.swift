@@ -1,4 +1,4 @@
-// Registers a session that has a data delegate, so that network-first entries also answer its requests.
+// Registers a session, so that network-first entries also answer its requests on Apple's platforms.
 
 // snippet.hide
 import Foundation

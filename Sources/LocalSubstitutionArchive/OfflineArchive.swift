@@ -42,9 +42,7 @@ public import FoundationNetworking
 ///   `httpAdditionalHeaders`. On Apple platforms, it cannot see the cookies of other storages. Such a field or cookie
 ///   may identify a user of a host. In this case, leave the host out of `hosts`, or check the request in `including`;
 /// - `Set-Cookie` fields;
-/// - bodies that are delivered to a task's own delegate, or to the delegate of a session that is not registered with
-///   `registerForSubstitutions()`;
-/// - on Linux, responses of download tasks.
+/// - on Linux, bodies that are delivered to a delegate, and responses of download tasks.
 ///
 /// ``refusals`` counts the responses that were not kept, by reason.
 ///
@@ -100,8 +98,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         case length
         /// The body did not pass through this library.
         ///
-        /// It was delivered to the delegate of a session that is not registered with `registerForSubstitutions()`, or
-        /// to a task's own delegate. Or a download task wrote it to a file.
+        /// On Linux, it was delivered to a delegate, or a download task wrote it to a file.
         case unseen
     }
 

@@ -1,3 +1,5 @@
+// Only Apple's systems need a second session: see BackingLoad.swift.
+#if !canImport(FoundationNetworking) || APPLE_LOADING
 import Foundation
 
 // On Apple's systems, URL loading is part of Foundation.
@@ -10,78 +12,61 @@ import FoundationNetworking
 /// The configuration is copied from the app's session, with the same cookie storage, credentials, header fields and
 /// limits. The copy lists the same protocol classes except `SubstitutionProtocol`, so that the loads never come
 /// back to this library. (Classes that the app registers with `URLProtocol` are consulted only for the shared session.
-/// So such classes do not see the redirects of a load in a backing session.) On Linux ``prepare(_:)`` then changes the
-/// copy further.
-// `sessionsByWaiting` and `hasEnded` are only accessed inside `enqueue(_:)`.
+/// So such classes do not see the redirects of a load in a backing session.)
+// Mutable state is only accessed inside the lock.
 final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    /// False in tests that themselves report the network's events to the loads.
-    ///
-    /// If false, the loads neither start nor cancel their tasks.
-    let runsTasks: Bool
     private let configuration: URLSessionConfiguration
+    private let lock = NSLock()
     /// The URL sessions, keyed by whether they may wait for connectivity; each is created with its first task.
     ///
     /// A URL session retains its delegate, which is this object, until the URL session is invalidated.
     private var sessionsByWaiting: [Bool: URLSession] = [:]
+    private var loads: [ObjectIdentifier: BackingLoad] = [:]
     private var hasEnded = false
 
-    init(like configuration: URLSessionConfiguration, runsTasks: Bool = true) {
-        self.runsTasks = runsTasks
-        self.configuration = configuration.withoutSubstitutions()
-        Self.prepare(self.configuration)
-    }
-
-    private let queue = DispatchQueue(label: "LocalSubstitutionCache.BackingSession")
-
-    /// Runs `body` later on the serial queue that starts and cancels tasks.
-    ///
-    /// Foundation on Linux calls the protocols of all sessions on one queue. Starting or cancelling a task waits for
-    /// that queue, so on that queue either call would deadlock.
-    func enqueue(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+    init(like configuration: URLSessionConfiguration) { self.configuration = configuration.withoutSubstitutions() }
 
     /// True if the app's session waits for connectivity instead of failing.
-    var waits: Bool { Self.waitsForConnectivity(configuration) }
+    ///
+    /// According to NSURLSession.h on `waitsForConnectivity`, a load then waits until the timeout for the resource.
+    var waits: Bool { configuration.waitsForConnectivity }
 
-    /// Creates a task; only called inside ``enqueue(_:)``.
+    /// Creates a task, which is not started yet, for a load.
     ///
     /// - Parameters:
     ///   - request: The request to load.
-    ///   - canWait: If true, the task waits for connectivity whenever the app's session does; if false, it never waits.
-    /// - Returns: The task, which is not started yet.
-    func task(for request: URLRequest, canWait: Bool = false) -> URLSessionDataTask {
-        let session =
-            sessionsByWaiting[canWait]
-            ?? URLSession(
-                configuration: canWait ? configuration : Self.failingAtOnce(configuration),
-                delegate: self,
-                delegateQueue: Self.delegateQueue()
-            )
-        sessionsByWaiting[canWait] = hasEnded ? nil : session
-        defer { if hasEnded { session.finishTasksAndInvalidate() } }
-        return session.dataTask(with: Self.marked(request))
+    ///   - load: The load, which receives the events of the task.
+    ///   - canWait: If true, the task waits for connectivity whenever the app's session does; if false, it never waits,
+    ///     because a file or copy can answer only after a load has failed.
+    /// - Returns: The task.
+    func task(for request: URLRequest, of load: BackingLoad, canWait: Bool) -> URLSessionDataTask {
+        lock.withLock {
+            let session = sessionsByWaiting[canWait] ?? makeSession(canWait: canWait)
+            sessionsByWaiting[canWait] = hasEnded ? nil : session
+            defer { if hasEnded { session.finishTasksAndInvalidate() } }
+            let task = session.dataTask(with: request.marked)
+            loads[ObjectIdentifier(task)] = load
+            return task
+        }
+    }
+
+    private func makeSession(canWait: Bool) -> URLSession {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let copy = configuration.copy() as? URLSessionConfiguration
+        if !canWait { copy?.waitsForConnectivity = false }
+        return URLSession(configuration: copy ?? configuration, delegate: self, delegateQueue: queue)
     }
 
     /// Invalidates the URL sessions once their last tasks have ended.
     func finishAndInvalidate() {
-        enqueue { [self] in
+        lock.withLock {
             for session in sessionsByWaiting.values { session.finishTasksAndInvalidate() }
             (sessionsByWaiting, hasEnded) = ([:], true)
         }
     }
 
-    /// Returns true if `other` equals `configuration` in all values that Foundation on Linux reads at each load.
-    ///
-    /// On Linux the app can change its session's configuration even after the session was created.
-    func matches(_ other: URLSessionConfiguration) -> Bool {
-        func fields(_ configuration: URLSessionConfiguration) -> [String: String] {
-            var fields: [String: String] = [:]
-            for (name, value) in configuration.httpAdditionalHeaders ?? [:] { fields["\(name)"] = "\(value)" }
-            return fields
-        }
-        return fields(configuration) == fields(other)
-            && configuration.timeoutIntervalForRequest == other.timeoutIntervalForRequest
-            && configuration.urlCredentialStorage === other.urlCredentialStorage
-    }
+    private func load(for task: URLSessionTask) -> BackingLoad? { lock.withLock { loads[ObjectIdentifier(task)] } }
 
     // MARK: - URLSessionDataDelegate
 
@@ -92,8 +77,8 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let load = BackingLoad.load(for: task) else { return completionHandler(nil) }
-        load.context.perform { load.didRedirect(response, request, completionHandler) }
+        guard let load = load(for: task) else { return completionHandler(nil) }
+        load.perform { load.didRedirect(response, request, completionHandler) }
     }
 
     func urlSession(
@@ -102,10 +87,8 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard let load = BackingLoad.load(for: task) else {
-            return completionHandler(.cancelAuthenticationChallenge, nil)
-        }
-        load.context.perform { load.didReceive(challenge, completionHandler) }
+        guard let load = load(for: task) else { return completionHandler(.cancelAuthenticationChallenge, nil) }
+        load.perform { load.didReceive(challenge, completionHandler) }
     }
 
     func urlSession(
@@ -114,15 +97,47 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        if let load = BackingLoad.load(for: dataTask) { load.context.perform { load.didReceive(response) } }
+        if let load = load(for: dataTask) { load.perform { load.didReceive(response) } }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        if let load = BackingLoad.load(for: dataTask) { load.context.perform { load.didReceive(data) } }
+        if let load = load(for: dataTask) { load.perform { load.didReceive(data) } }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        if let load = BackingLoad.removeLoad(for: task) { load.context.perform { load.didComplete(task, error) } }
+        let load = lock.withLock { loads.removeValue(forKey: ObjectIdentifier(task)) }
+        if let load { load.perform { load.didComplete(task, error) } }
     }
 }
+
+extension URLRequest {
+    private static let mark = "LocalSubstitutionCache.isBacking"
+
+    /// The request with a mark, so that no protocol of this library loads it.
+    ///
+    /// According to NSURLSession.h on `protocolClasses`, classes that are registered with `URLProtocol` serve "the
+    /// default session". If URL loading also consults them for a backing session, the mark prevents endless recursion.
+    /// URL loading keeps the mark in the request of a redirect.
+    var marked: URLRequest { changed { URLProtocol.setProperty(true, forKey: Self.mark, in: $0) } }
+
+    /// The request without the mark, for the app, which may load the request itself.
+    var unmarked: URLRequest { changed { URLProtocol.removeProperty(forKey: Self.mark, in: $0) } }
+
+    var isMarked: Bool { URLProtocol.property(forKey: Self.mark, in: self) != nil }
+
+    private func changed(_ change: (NSMutableURLRequest) -> Void) -> URLRequest {
+        guard let copy = (self as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return self }
+        change(copy)
+        return copy as URLRequest
+    }
+}
+#else
+import FoundationNetworking
+
+extension URLRequest {
+    // On Linux, no session of the library consults a protocol that could load its requests again.
+    var marked: URLRequest { self }
+    var isMarked: Bool { false }
+}
+#endif

@@ -44,7 +44,8 @@ struct Fallback: @unchecked Sendable {
 
     /// Reads the archived copy that may answer after `error`, on a queue of the archive.
     ///
-    /// URL loading must not wait for a large file: on Linux, all loads of the process would wait.
+    /// So the thread on which URL loading calls protocols does not wait for the file. On Linux nothing can return to
+    /// that thread, so there ``answer(afterStatus:)`` reads the copy.
     ///
     /// - Parameters:
     ///   - error: The network's error.
@@ -75,7 +76,7 @@ extension Error {
     ///
     /// False after an untrusted certificate or an unreadable response, because the server did answer. Also false after
     /// a cancellation, because the app itself ended the load.
-    var meansOffline: Bool {
+    package var meansOffline: Bool {
         switch (self as? URLError)?.code {
         case .notConnectedToInternet, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .networkConnectionLost,
             .timedOut, .internationalRoamingOff, .callIsActive, .dataNotAllowed:

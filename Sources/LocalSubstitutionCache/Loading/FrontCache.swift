@@ -23,11 +23,20 @@ final class FrontCache: URLCache, @unchecked Sendable {
     /// cached HTTP responses, so that class ignores this object.
     final class HandedOverResponse: CachedURLResponse, @unchecked Sendable {
         let answer: CachedURLResponse
+        /// True if an archive may wait for the start of the load.
+        let mayBeAwaited: Bool
+        /// The observer of the load; nil without one, as in every released app.
+        let observer: (any RequestObserver)?
         /// The task that was looked up; ``SubstitutionProtocol`` uses the response only for this task.
         private(set) weak var task: URLSessionTask?
 
-        init(_ answer: CachedURLResponse, to task: URLSessionTask) {
-            (self.answer, self.task) = (answer, task)
+        init(
+            _ answer: CachedURLResponse,
+            to task: URLSessionTask,
+            mayBeAwaited: Bool = true,
+            _ observer: (any RequestObserver)? = nil
+        ) {
+            (self.answer, self.mayBeAwaited, self.observer, self.task) = (answer, mayBeAwaited, observer, task)
             let url = task.currentRequest?.url ?? URL(fileURLWithPath: "/")
             let none = URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
             super.init(response: none, data: Data(), userInfo: nil, storagePolicy: .notAllowed)
@@ -85,10 +94,15 @@ final class FrontCache: URLCache, @unchecked Sendable {
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        if let request = dataTask.currentRequest, let installed = Installation.current?.cache {
-            let decision = installed.decision(on: request)
+        if let request = dataTask.currentRequest, let installation = Installation.current {
+            let installed = installation.cache
+            let (decision, isObserved) = installed.table.decisionAndObservation(request)
             if case .file(let match, cacheMayAnswer: true) = decision, let answer = match.response(to: request) {
-                return completionHandler(HandedOverResponse(answer, to: dataTask))
+                let observer = isObserved ? installed.observer : nil
+                let mayBeAwaited = installation.hasHadArchive
+                return completionHandler(
+                    HandedOverResponse(answer, to: dataTask, mayBeAwaited: mayBeAwaited, observer)
+                )
             }
             // No file answers. The installed cache answers with the response that it has stored, if any.
             if isShared { return installed.answer(dataTask, request, decision, completionHandler) }

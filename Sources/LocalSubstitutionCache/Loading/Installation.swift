@@ -15,6 +15,8 @@ final class Installation: @unchecked Sendable {
     ///
     /// If the app has set another shared cache meanwhile, that cache stays.
     let replaced: URLCache
+    /// True if the app has installed an archive, then or before; if not, no archive waits for the start of a load.
+    let hasHadArchive = archiveType.value != nil
 
     init(cache: LocalSubstitutionCache, archive: (any ResponseArchive)?, insteadOf replaced: URLCache) {
         (self.cache, self.archive, self.replaced) = (cache, archive, replaced)

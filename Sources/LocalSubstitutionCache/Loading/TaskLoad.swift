@@ -4,12 +4,17 @@
 import Foundation
 import FoundationNetworking
 
+typealias NetworkLoad = TaskLoad
+
 /// A load in the app's own task, by the protocol class that would load the request without this library.
 ///
 /// So the headers, cookies, credentials, connections and delegate of the app's session are the same as without this
 /// library. This object is the client of that class, and learns the outcome before the app does. It can then deliver a
-/// file or an archived copy instead of the network's response. Until `finish()` is called, ``GuardedLoad`` passes
-/// everything else on to the app's client. After that, it passes on no head, part or end.
+/// file or an archived copy instead of the network's response. Until the load ends, this object passes everything else
+/// on to the app's client. After that, it passes on no head, part or end.
+///
+/// If a task is cancelled at the moment it ends, Foundation on Linux also reports a failure to Foundation's client.
+/// That client no longer finds the task, and the process crashes. This object does not pass on such a failure.
 ///
 /// Foundation's own protocol class, the system's class, does not notify its client of everything:
 /// - If a delegate receives the task's body, the class reports the head early. It then gives the body directly to the
@@ -24,8 +29,20 @@ import FoundationNetworking
 /// A protocol class of the app reports everything to its client. So for such a class, this object chooses between the
 /// network's response and the file or copy when the head is received. Such a class may call its client on any thread.
 // Mutable state is only accessed inside the lock.
-final class TaskLoad: GuardedLoad, @unchecked Sendable {
+final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
+    private enum Stage {
+        case open
+        /// The load ended with a 401 that Foundation turns into a challenge.
+        ///
+        /// Foundation asks the app for a credential. Then the task continues or is cancelled.
+        case challenged
+        case finished
+    }
+
     private struct State {
+        var stage = Stage.open
+        /// The instance that loads; nil once the load has ended.
+        var loader: URLProtocol?
         var fallback: Fallback?
         /// True once it is decided that the app receives the network's response.
         var networkStands = false
@@ -33,17 +50,22 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         var isHeadObserved = false
         /// The network's body so far; nil before the first part, and if the archive does not keep the body.
         var body: Data?
-        /// The failure of the class that loads, which is reported once the archived copy is read.
-        var failure: (any Error)?
-        var isCopyRead = false
         /// The number of calls of ``start()``: one at the beginning, and one whenever the app resumes a suspended task.
         var starts = 0
+        /// True while `startLoading()` of the class runs.
+        var isStarting = false
+        /// An instance of a class of the app that is stopped once its `startLoading()` returns.
+        var obsolete: URLProtocol?
     }
 
+    private let task: URLSessionTask
+    private let client: (any URLProtocolClient)?
+    /// Records the steps of this load; nil without an observer.
+    private let observed: ObservedLoad?
+    /// True if Foundation's own protocol class loads the request.
+    private let isSystemClass: Bool
     private let lock = NSLock()
     private var state: State
-    /// True if Foundation's own protocol class loads the request; without a class, the initialiser returns nil.
-    private let isSystemClass: Bool
 
     /// Creates a load; the result is nil if the owner has no task or if there is no class.
     ///
@@ -55,43 +77,85 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     ///   - observed: Records the steps of the load.
     init?(
         for owner: URLProtocol,
-        _ fallback: Fallback?,
+        _ fallback: Fallback? = nil,
         with protocolClass: URLProtocol.Type?,
         _ cachedResponse: CachedURLResponse?,
-        _ observed: ObservedLoad?
+        _ observed: ObservedLoad? = nil
     ) {
-        isSystemClass = protocolClass.map(SystemProtocols.contains) ?? true
+        guard let task = owner.task, let protocolClass else { return nil }
+        (self.task, client, self.observed) = (task, owner.client, observed)
+        isSystemClass = SystemProtocols.contains(protocolClass)
         state = State(fallback: fallback)
-        super.init(for: owner, with: protocolClass, cachedResponse, observed)
+        super.init()
+        state.loader = protocolClass.init(task: task, cachedResponse: cachedResponse, client: self)
     }
 
     private func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try lock.withLock { try body(&state) }
     }
 
-    override func start() {
-        withState { $0.starts += 1 }
-        // The class that loads has already failed, so it does not begin again.
-        if withState({ $0.failure != nil }) { return reportFailure() }
-        super.start()
+    /// True once this object has begun to report the end of the load, or the load was stopped before its end.
+    ///
+    /// It stays false after a 401 that Foundation turns into a challenge.
+    var hasFinished: Bool { withState { $0.stage == .finished } }
+
+    /// Starts the load, or continues it after the task was suspended.
+    func start() {
+        let loader = withState { state in
+            state.starts += 1
+            state.isStarting = state.loader != nil
+            return state.loader
+        }
+        loader?.startLoading()
+        let obsolete = withState { state in
+            state.isStarting = false
+            defer { state.obsolete = nil }
+            return state.obsolete
+        }
+        obsolete?.stopLoading()
     }
 
-    /// Reports the failure that came before the archived copy was read, unless the app has suspended its task.
-    private func reportFailure() {
-        let failure = withState { $0.isCopyRead && task.state == .running ? $0.failure : nil }
-        if let failure, let openLoader { urlProtocol(openLoader, didFailWithError: failure) }
+    /// Stops the load without notifying the client.
+    ///
+    /// The protocol also calls this method when the app suspends the load's task. The load then only pauses, or
+    /// continues if the app has already resumed the task. This method ends the load only if the task was cancelled or
+    /// has completed.
+    func stop() {
+        switch task.state {
+        // The task was suspended, then resumed before this call. If the system's class were stopped now, it would treat
+        // the task as cancelled.
+        case .running: break
+        case .suspended: withState(\.loader)?.stopLoading()
+        // The task was suspended, then cancelled before this call. The system's class needs the task's error, which
+        // Foundation sets next.
+        case .canceling where task.error == nil: break
+        default: finish()?.stopLoading()
+        }
     }
+
+    /// Ends the load, and returns the instance that loads; nil if the load has already ended.
+    ///
+    /// If the instance later reports a head, a part of a body or an end, the client does not receive this event.
+    private func finish(isChallenge: Bool = false) -> URLProtocol? {
+        withState { state in
+            // This breaks a reference cycle: the instance retains this object as its client.
+            defer { state.loader = nil }
+            if state.loader != nil { state.stage = isChallenge ? .challenged : .finished }
+            return state.loader
+        }
+    }
+
+    private var isOpen: Bool { withState { $0.stage == .open } }
 
     /// Returns true if the app receives the network's response; if not, delivers the fallback's response.
     ///
-    /// The status is the one that the server sent; nil means that there was no connection.
-    ///
-    /// After this method has returned true once, it returns true for the rest of the load. If the fallback has a
-    /// response, but the load has already finished, the method delivers nothing and returns false.
+    /// The status is the one that the server sent; nil means that there was no connection. After this method has
+    /// returned true once, it returns true for the rest of the load. If the fallback has a response, but the load has
+    /// already finished, the method delivers nothing and returns false.
     private func decideIfNetworkStands(_ loader: URLProtocol, afterStatus status: Int?) -> Bool {
         var (isDecided, fallback) = withState { ($0.networkStands, $0.fallback) }
-        // A redirect may change `fallback`, so it is stored in the state again. `answer(of:afterStatus:)` may call the app,
-        // so it is called outside the lock.
+        // A redirect may change `fallback`, so it is stored in the state again. `answer(of:afterStatus:)` may call the
+        // app, so it is called outside the lock.
         guard !isDecided, let answer = answer(of: &fallback, afterStatus: status) else {
             withState { [fallback] in ($0.fallback, $0.networkStands) = (fallback, true) }
             return true
@@ -101,13 +165,20 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         if let response = task.response, status != nil { observed?.report(.received(response)) }
         observed?.report(answer)
         client?.deliver(answer, as: loader)
-        if !isSystemClass {
-            // A class of the app may still be loading, so it is stopped. Foundation calls protocols only on the loading
-            // queue, and this method may run on any thread. The system's class gets here only at the end of its load.
-            nonisolated(unsafe) let loader = loader
-            LoadingQueue.shared.async { loader.stopLoading() }
-        }
+        if !isSystemClass { stopLater(loader) }
         return false
+    }
+
+    /// Stops an instance of a class of the app, which may still be loading, but not inside its own call.
+    ///
+    /// The system's class needs no stop, because it waits for a whole response.
+    private func stopLater(_ loader: URLProtocol) {
+        let isStarting = withState { state in
+            if state.isStarting { state.obsolete = loader }
+            return state.isStarting
+        }
+        nonisolated(unsafe) let loader = loader
+        if !isStarting { DispatchQueue.global().async { loader.stopLoading() } }
     }
 
     private func answer(of fallback: inout Fallback?, afterStatus status: Int?) -> CachedURLResponse? {
@@ -149,7 +220,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
 
     // MARK: - Called by the class that loads
 
-    override func urlProtocol(
+    func urlProtocol(
         _ loader: URLProtocol,
         didReceive response: URLResponse,
         cacheStoragePolicy policy: URLCache.StoragePolicy
@@ -158,18 +229,18 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         if isSystemClass { withState { $0.networkStands = true } }
         guard decideIfNetworkStands(loader, afterStatus: response.status) else { return }
         observeHead(response)
-        super.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy)
+        if isOpen { client?.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy) }
     }
 
-    override func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
+    func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
         guard decideIfNetworkStands(loader, afterStatus: task.response?.status ?? 0) else { return }
         collect(data)
         if let response = task.response, !withState(\.isHeadObserved) { observeHead(response) }
         observed?.report(.receivedPart(data))
-        super.urlProtocol(loader, didLoad: data)
+        if isOpen { client?.urlProtocol(loader, didLoad: data) }
     }
 
-    override func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
+    func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
         guard decideIfNetworkStands(loader, afterStatus: task.response?.status ?? 0) else { return }
         collect(nil)
         let (archived, body) = withState { ($0.fallback?.archived, $0.body) }
@@ -178,22 +249,103 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         // `unseen` is ignored.)
         if body == nil, isSystemClass { archived?.refuse(.unseen) }
         if let last = task.currentRequest { archived?.finish(body ?? Data(), after: last) }
-        super.urlProtocolDidFinishLoading(loader)
+        let head = task.response as? HTTPURLResponse
+        let isChallenge = head?.statusCode == 401 && head?.value(forHTTPHeaderField: "WWW-Authenticate") != nil
+        // No step shows the response that follows a challenge. So the observer forgets the body of this response.
+        if isChallenge, let head { observed?.report(.received(head)) }
+        if finish(isChallenge: isChallenge) != nil { client?.urlProtocolDidFinishLoading(loader) }
     }
 
-    override func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
-        withState { $0.failure = error }
-        let isReading = withState { $0.networkStands ? nil : $0.fallback }?.readCopy(after: error) { [self] in
-            LoadingQueue.shared.async { [self] in
-                withState { $0.isCopyRead = true }
-                reportFailure()
-            }
-        }
-        if isReading == true { return }
-        withState { $0.failure = nil }
+    func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
         // The app receives every error that does not mean "no connection".
         if error.meansOffline, !decideIfNetworkStands(loader, afterStatus: nil) { return }
-        super.urlProtocol(loader, didFailWithError: error)
+        if finish() != nil { client?.urlProtocol(loader, didFailWithError: error) }
+    }
+
+    func urlProtocol(_ loader: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
+        observed?.report(.used(cachedResponse))
+        client?.urlProtocol(loader, cachedResponseIsValid: cachedResponse)
+    }
+
+    func urlProtocol(_ loader: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
+        client?.urlProtocol(loader, wasRedirectedTo: request, redirectResponse: redirectResponse)
+    }
+
+    func urlProtocol(_ loader: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
+        client?.urlProtocol(loader, didReceive: challenge)
+    }
+
+    func urlProtocol(_ loader: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {
+        client?.urlProtocol(loader, didCancel: challenge)
+    }
+}
+
+extension SubstitutionProtocol {
+    /// True if this class can load from the network.
+    static var canLoad: Bool { true }
+
+    /// Notifies the archive of a load that may begin.
+    ///
+    /// Foundation calls `canInit(with:)` inside `resume()`, and starts the load later. The app may remove copies in
+    /// between. If the app itself calls `canInit(with:)`, no load may follow.
+    static func willLoad(_ request: URLRequest, for archive: any ResponseArchive) {
+        if SystemProtocols.mayBeResuming { type(of: archive).resume(request) }
+    }
+
+    /// Returns whether this class loads a request only so that the observer sees it.
+    ///
+    /// There is no other way to observe such a request: `canInit(with:)` receives no task, and the session may use a
+    /// cache that is not from this library.
+    static func loads(_ request: URLRequest, for observer: (any RequestObserver)?) -> Bool {
+        observer != nil && SystemProtocols.first(for: request) != nil
+    }
+
+    /// Returns the file's response that a cache of this library has found for this load; nil if there is none.
+    func handedOverResponse() -> CachedURLResponse? {
+        guard let handed = cachedResponse as? FrontCache.HandedOverResponse, handed.task === task else { return nil }
+        isLogged = !handed.mayBeAwaited
+        observed = ObservedLoad(request, of: task, handed.observer)
+        return handed.answer
+    }
+
+    /// True if this class may deliver a response; if it finishes a download, Foundation crashes.
+    var canDeliver: Bool { !(task is URLSessionDownloadTask) }
+
+    func makeLoad(_ decision: Decision, _ fallback: Fallback?) -> NetworkLoad? {
+        // Without a fallback, the cached response may be an entry's file, which must not answer here. But if the
+        // request is loaded only for the observer, no entry's file answers the request. So then the cached response is
+        // used.
+        let isOnlyObserved = observed != nil && fallback == nil && decision.file == nil
+        if !canDeliver { fallback?.archived?.countUnseen() }
+        let own = canDeliver ? fallback : nil
+        return TaskLoad(
+            for: self,
+            own,
+            with: SystemProtocols.first(for: request, behind: Self.link?.others ?? []),
+            own != nil || isOnlyObserved ? cachedResponse : nil,
+            observed
+        )
+    }
+
+    /// True while the task waits for a response.
+    ///
+    /// Foundation may start a load after its task was suspended or cancelled. It may even do so after another instance
+    /// has finished the task. If such a load delivers a response, Foundation crashes. The load of a suspended task
+    /// starts again when the task is resumed.
+    var isWanted: Bool {
+        guard let task else { return true }
+        return task.state == .running && (task.response == nil || load != nil)
+    }
+
+    /// Stops the load, and releases the client if the load has ended.
+    ///
+    /// If a task is cancelled at the moment it finishes, Foundation reports a failure to the client. The client no
+    /// longer finds the task, and crashes the process. (On a busy machine, Foundation's own class crashes in the same
+    /// way when it delivers a response from any cache.)
+    func stopLoad() {
+        let wasFinished = hasFinished || load?.hasFinished ?? false || task?.state == .completed
+        load?.stop()
+        if wasFinished { client = nil }
     }
 }
 #endif

@@ -6,11 +6,12 @@ public import Foundation
 #endif
 
 extension URLSession {
-    /// Registers this session for network-first entries and for an archive.
+    /// Registers this session for network-first entries and for an archive, which Apple's platforms need.
     ///
     /// A request is then loaded with this session's configuration if a network-first entry (one with `when`) names its
     /// URL, or if no entry does and the archive accepts the request. Its response is delivered to the session's
-    /// delegate part by part.
+    /// delegate part by part. Without this call, network-first entries and an archive do not apply to the session,
+    /// unless it is `URLSession.shared`.
     ///
     /// ```swift
     /// let configuration = URLSessionConfiguration.default
@@ -19,19 +20,14 @@ extension URLSession {
     /// session.registerForSubstitutions()
     /// ```
     ///
-    /// On Linux, network-first entries also apply to a session that is not registered. But the library cannot see that
-    /// session's configuration, so only the app's own task can load with it. If a delegate may already have received
-    /// part of the network's response, that response is delivered, and no file replaces it. On Apple's platforms,
-    /// network-first entries and an archive do not apply to a session that is not registered, except
-    /// `URLSession.shared`. The table in <doc:WhenTheCacheIsAsked> has the details.
+    /// On Linux, network-first entries also apply to a session that is not registered. If a task delivers to a
+    /// delegate, the network's response stands there, and a file answers only if there is no connection. The table in
+    /// <doc:WhenTheCacheIsAsked> has the details. If the configuration lists no class of this library, this method adds
+    /// one after the app's classes. So a stub that the app put first stays first.
     ///
-    /// On Linux, the library's class keeps its position among the protocol classes, or is added after the app's. So a
-    /// stub that the app put first stays first.
-    ///
-    /// Call this method before the session's first task. The session is not retained. A session that is created from
-    /// this one's configuration must itself be registered before its first task; otherwise it may load with this
-    /// session's configuration. Each registered session costs about 1.3 KB that is never freed. The library's other
-    /// objects for a session that has ended are freed when the next session is registered.
+    /// Call this method before the session's first task. The session is not retained. On Apple's platforms, a session
+    /// that is created from this one's configuration may load with this session's configuration. The library's other
+    /// objects for a session that has ended are freed when `useSubstitutions()` is called again.
     ///
     /// - Returns: True if the session consults ``SubstitutionProtocol``. On Linux it is always true, even without
     ///   `useSubstitutions()`. On Apple's platforms it is true if `useSubstitutions()` was called on the session's
@@ -55,11 +51,10 @@ extension URLSessionConfiguration {
     /// library. The wrapping cache forwards everything except the requests that a file answers.
     ///
     /// This method alone is enough for entries without `when`. For network-first entries (those with `when`) and for an
-    /// archive, also register the session: `URLSession.registerForSubstitutions()`. (On Linux only a session that has a
-    /// delegate needs this.) On watchOS this method has no effect, because URL loading does not consult an app's
-    /// protocol classes there.
+    /// archive, Apple's platforms also need `URLSession.registerForSubstitutions()`. On Apple's platforms, each call
+    /// costs about 1.3 KB that is never freed. On watchOS this method has no effect, because URL loading does not
+    /// consult an app's protocol classes there.
     public func useSubstitutions() {
-        if SessionLink.isRegistered(self) { return }
         let others = (protocolClasses ?? []).withoutSubstitutions
         protocolClasses = [SessionLink.protocolClass(before: others)] + others
         // Only Foundation on Linux consults the cache for a request that a protocol loads.

@@ -16,16 +16,14 @@ import FoundationNetworking
 /// On an app's custom scheme an engine follows no redirects, sends no preflights and handles no cookies. So this class
 /// follows the redirects. ``ForwardingGuard`` decides which requests may be sent, and with which cookies.
 ///
-/// The sessions of this class keep no cookies, no credentials and no responses. So a response that was loaded with
+/// The session of this class keeps no cookies, no credentials and no responses. So a response that was loaded with
 /// cookies is never used for a page without them.
 final class Forwarder: Sendable {
     typealias Continuation = AsyncThrowingStream<SchemeReply.Element, any Error>.Continuation
 
     let guardian: ForwardingGuard
-    private let plain: URLSession
-    /// The session that uses `SubstitutionProtocol`, for network-first entries.
-    private let networkFirst: URLSession
-    /// The delegate of both sessions; it knows the load of each task.
+    private let session: URLSession
+    /// The delegate of the session; it knows the load of each task.
     fileprivate let loads = ForwardingDelegate()
     private let lock = NSLock()
     // Only accessed inside the lock.
@@ -34,22 +32,15 @@ final class Forwarder: Sendable {
     /// - Parameter hosts: The hosts from which URLs may be loaded, each as `host`, `host:port` or a URL.
     init(to hosts: Set<String>) {
         guardian = ForwardingGuard(hosts: hosts)
-        (plain, networkFirst) = (Self.session(loads, asksProtocol: false), Self.session(loads, asksProtocol: true))
-    }
-
-    private static func session(_ delegate: ForwardingDelegate, asksProtocol: Bool) -> URLSession {
         let configuration = URLSessionConfiguration.default
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
         configuration.urlCredentialStorage = nil
         configuration.urlCache = nil
-        return PageSession.make(configuration, delegate: delegate, asksProtocol: asksProtocol)
+        session = PageSession.make(configuration, delegate: loads)
     }
 
-    deinit {
-        plain.finishTasksAndInvalidate()
-        networkFirst.finishTasksAndInvalidate()
-    }
+    deinit { session.finishTasksAndInvalidate() }
 
     /// Records the engine's own `User-Agent` from the first request for a page.
     ///
@@ -98,20 +89,13 @@ final class Forwarder: Sendable {
         )
     }
 
-    /// Creates a task, in the session `networkFirst` if a network-first entry names the URL.
-    ///
-    /// A request can be marked so that this library's `URLProtocol` classes leave it alone. The request of a redirect
-    /// inherits the mark of the request before it, and that mark may be wrong for it. So the mark is always set anew:
-    /// it is removed for `networkFirst`, and added for `plain`.
-    fileprivate func task(for request: URLRequest, _ server: SchemeServer) -> URLSessionDataTask {
-        if server.cache.decision(on: request).networkFirst != nil {
-            return networkFirst.dataTask(with: PageSession.substituted(request))
-        }
-        return plain.dataTask(with: PageSession.unsubstituted(request))
+    /// Creates a task, which no `URLProtocol` of this library loads.
+    fileprivate func task(for request: URLRequest) -> URLSessionDataTask {
+        session.dataTask(with: PageSession.unsubstituted(request))
     }
 }
 
-/// The delegate of the forwarder's sessions.
+/// The delegate of the forwarder's session.
 ///
 /// It passes each event of a task to the load to which the task belongs.
 private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
@@ -163,7 +147,7 @@ private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unche
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        load(of: dataTask)?.receive(response)
+        load(of: dataTask)?.receive(response, of: dataTask)
         completionHandler(.allow)
     }
 
@@ -172,7 +156,7 @@ private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unche
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        removeLoad(of: task)?.finish(error)
+        removeLoad(of: task)?.finish(error, of: task)
     }
 }
 
@@ -198,6 +182,8 @@ private final class ForwardedLoad: @unchecked Sendable {
     private var cookies: PageCookies?
     /// The head and buffered body of a page or stylesheet that is rewritten once it is complete; otherwise nil.
     private var buffered: (response: HTTPURLResponse, type: MediaType, body: Data)?
+    /// The request of the current task, and the network-first entry's file that may answer it.
+    private var fallback: (request: URLRequest, match: SubstitutionTable.Match)?
     /// The current task.
     private var task: URLSessionTask?
     private var isCancelled = false
@@ -225,9 +211,10 @@ private final class ForwardedLoad: @unchecked Sendable {
 
     func begin(_ next: URLRequest) {
         let next = cookies?.added(to: next) ?? next
+        fallback = server.cache.decision(on: next).networkFirst.map { (next, $0) }
         forwarder.loads.enqueue { [self] in
             if isCancelled { return }
-            let task = forwarder.task(for: next, server)
+            let task = forwarder.task(for: next)
             self.task = task
             forwarder.loads.add(self, to: task)
             server.cache.observer?.observe(.asked, of: next, by: task)
@@ -295,11 +282,36 @@ private final class ForwardedLoad: @unchecked Sendable {
         return nil
     }
 
-    func receive(_ response: URLResponse) {
+    /// Delivers the file of a network-first entry if a condition holds.
+    ///
+    /// - Parameters:
+    ///   - status: The status that the server sent; nil if there was no connection.
+    ///   - task: The task, whose further events are ignored.
+    /// - Returns: False if no condition holds.
+    private func answerWithFile(afterStatus status: Int?, of task: URLSessionTask) -> Bool {
+        guard let (request, match) = fallback, let answer = match.response(to: request, afterStatus: status) else {
+            return false
+        }
+        fallback = nil
+        _ = forwarder.loads.removeLoad(of: task)
+        forwarder.loads.enqueue { task.cancel() }
+        if let response = task.response, status != nil {
+            server.cache.observer?.observe(.received(response), of: request, by: task)
+        }
+        let step = RequestStep.answered(answer.response, byteCount: answer.data.count)
+        server.cache.observer?.observe(step, of: request, by: task)
+        receive(answer.response, of: task)
+        receive(answer.data)
+        finish(nil, of: task)
+        return true
+    }
+
+    func receive(_ response: URLResponse, of task: URLSessionTask) {
         // On a custom scheme an engine accepts only one head, and neither a redirect nor a 304. Foundation on Linux
         // also delivers the heads of interim responses (RFC 9110 §15.2), which are skipped here.
         guard !hasEnded, !hasHead, let response = response as? HTTPURLResponse,
-            ![1, 3].contains(response.statusCode / 100), let url = request.url
+            ![1, 3].contains(response.statusCode / 100), let url = request.url,
+            !answerWithFile(afterStatus: response.statusCode, of: task)
         else { return }
         cookies?.storeCookies(from: response)
         let type = MediaType(response.value(forHTTPHeaderField: "Content-Type") ?? "")
@@ -359,9 +371,12 @@ private final class ForwardedLoad: @unchecked Sendable {
         if let body = buffered?.body, body.count > Self.longestRewritten { deliverBuffered(as: body) }
     }
 
-    func finish(_ error: (any Error)?) {
+    func finish(_ error: (any Error)?, of task: URLSessionTask) {
         guard !hasEnded else { return }
-        if let error { return fail(error) }
+        if let error {
+            if !hasHead, error.meansOffline, answerWithFile(afterStatus: nil, of: task) { return }
+            return fail(error)
+        }
         guard hasHead else {
             _ = refuse()
             return

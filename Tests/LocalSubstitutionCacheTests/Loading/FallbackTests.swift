@@ -20,12 +20,17 @@ extension InstalledTests {
         func statuses(status: Int) async throws {
             let site = try Site(folder, when: "[\(status), 418]") { _ in .text("refused", status: status) }
             defer { site.server.stop() }
-            for kind in TaskKind.receiving {
-                for session in kind == .delegate ? [site.session] : [site.session, site.plain] {
+            for kind in [TaskKind.async, .completion] {
+                for session in [site.session, site.plain] {
                     let result = try await kind.load(site.request, in: session)
                     expectFile(result, "fwd=bypass; fwd-status=\(status); detail=\"a.txt\"")
                 }
             }
+            let (head, data) = try await TaskKind.delegate.load(site.request, in: site.session)
+            #expect(
+                head.statusCode == status && data == Data("refused".utf8),
+                "the network's answer to a delegate stands"
+            )
         }
 
         @Test(

@@ -192,14 +192,8 @@ extension InstalledTests {
                         let expected =
                             switch receiver {
                             case .handler: "file"
-                            case .async:
-                                taskDelegate == .none || isNamed && sessionDelegate == .data ? "file" : "network"
-                            case .delegate:
-                                switch (sessionDelegate, taskDelegate) {
-                                case (.data, .none) where isNamed: "file"
-                                case (.data, _): "network"
-                                default: "nothing"
-                                }
+                            case .async: taskDelegate == .none ? "file" : "network"
+                            case .delegate: sessionDelegate == .data ? "network" : "nothing"
                             }
                         let actual = receiver == .delegate ? received[1] : received[0]
                         #expect(Self.source(of: actual) == expected, "\(receiver), \(sessionDelegate), \(taskDelegate)")
@@ -214,7 +208,7 @@ extension InstalledTests {
                 .init(status: 503, body: Data("unavailable".utf8), interim: [.init(status: status)])
             }
             defer { site.server.stop() }
-            for kind in [TaskKind.async, .completion, .delegate] {
+            for kind in [TaskKind.async, .completion] {
                 #expect(try await kind.load(site.request, in: site.session).1 == Data(Self.fileText.utf8), "\(kind)")
             }
         }

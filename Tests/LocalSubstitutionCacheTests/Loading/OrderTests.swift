@@ -220,25 +220,6 @@ extension InstalledTests {
                 #expect(recorder.ends == 1)
             }
         }
-
-        /// Without a backing session, Foundation on Linux may lose or repeat a part of a suspended task's body, whether
-        /// or not the library is used.
-        @Test("A task that is suspended and resumed while its backing session loads gets the whole answer")
-        func suspendedWhileBodyArrives() async throws {
-            let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
-            let site = try Site(folder, when: "503") { _ in .init(body: body, transfer: .chunked(1000)) }
-            defer { site.server.stop() }
-            for _ in 0..<10 {
-                site.server.forgetRequests()
-                let (data, _) = try await site.session.result(of: site.request) { task in
-                    await site.server.waitForRequests(1)
-                    task.suspend()
-                    await site.session.settle()
-                    if task.state == .suspended { task.resume() }
-                }
-                #expect(data == body)
-            }
-        }
     }
 }
 

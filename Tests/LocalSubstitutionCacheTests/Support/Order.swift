@@ -38,7 +38,7 @@ extension URLSession {
             // On Linux `getAllTasks` has a data race: Foundation reads its list of tasks on one queue and changes it on
             // another.
             #if canImport(FoundationNetworking)
-            await withCheckedContinuation { done in LoadingQueue.shared.async { done.resume() } }
+            await LoadingQueue.shared.wait()
             await withCheckedContinuation { done in flush { done.resume() } }
             #else
             await withCheckedContinuation { done in getAllTasks { _ in done.resume() } }
@@ -116,3 +116,34 @@ final class HookCache: URLCache, @unchecked Sendable {
         DispatchQueue.global().async { [hook] in completionHandler(hook(dataTask)) }
     }
 }
+
+// Only Foundation on Linux calls the protocols of all sessions on one queue.
+#if canImport(FoundationNetworking)
+/// The serial queue on which Foundation on Linux calls the protocols of all sessions.
+///
+/// No public API returns this queue. But Foundation also calls the protocols of this object's own session on the queue.
+private final class LoadingQueue: Sendable {
+    static let shared = LoadingQueue()
+
+    private let session: URLSession
+
+    private init() {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [FailingProtocol.self]
+        configuration.urlCache = nil
+        session = URLSession(configuration: configuration)
+    }
+
+    /// Returns once the queue has done all work that was enqueued earlier.
+    func wait() async {
+        _ = try? await session.data(for: URLRequest(url: URL(fileURLWithPath: "/")))
+    }
+
+    private final class FailingProtocol: URLProtocol {
+        override class func canInit(with request: URLRequest) -> Bool { true }
+        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+        override func startLoading() { client?.urlProtocol(self, didFailWithError: URLError(.cancelled)) }
+        override func stopLoading() {}
+    }
+}
+#endif

@@ -20,10 +20,6 @@ final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
     private let lock = NSLock()
     private var recordedEvents: [Event] = []
     private var body = Data()
-    private var parts: [Data] = []
-    /// True to keep each part's data, as Foundation does while a delegate call with this part is pending.
-    // Set before the load begins.
-    var keepsParts = false
 
     var events: [Event] { lock.withLock { recordedEvents } }
     var data: Data { lock.withLock { body } }
@@ -32,7 +28,6 @@ final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
         lock.withLock {
             recordedEvents.append(event)
             body += data
-            if keepsParts { parts.append(data) }
         }
     }
 

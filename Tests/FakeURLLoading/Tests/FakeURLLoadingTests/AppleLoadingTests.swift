@@ -211,6 +211,31 @@ extension InstalledTests {
             app.cache.observer = nil
         }
 
+        @Test("With an archive, an observer sees every status and body, also of redirects")
+        func notesOfArchive() async throws {
+            let app = try App(archive: true)
+            let notes = Notes()
+            app.cache.observer = notes
+            Network.shared.answer = { exchange in
+                switch exchange.request.url?.path {
+                case "/moved": exchange.redirect(to: "https://h/page")
+                case "/to-file": exchange.redirect(to: "https://h/a")
+                default: exchange.answer(200, "page")
+                }
+            }
+            for path in ["moved", "to-file"] {
+                let client = Client()
+                _ = try await client.events(of: "https://h/\(path)", in: app.session(client))
+            }
+            #expect(
+                notes.all == [
+                    "/moved: asked", "/moved: 302 to /page", "/moved: received 200", "/moved: part of 4",
+                    "/to-file: asked", "/to-file: 302 to /a", "/to-file: answered with 6",
+                ]
+            )
+            app.cache.observer = nil
+        }
+
         @Test("The app's answer to a challenge reaches the network")
         func challenge() async throws {
             let app = try App()

@@ -6,223 +6,213 @@ import Testing
 @testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 
-/// Tests that force every order of events that matters to a load in a backing session.
-///
-/// A test acts as the network: it calls the load's callbacks. The test also acts as URL loading, which may call
-/// `start()` more than once. No task runs.
-@Suite("Orders of events in a load of a backing session")
-struct BackingLoadOrderTests {
-    private let client = RecordingClient()
-    private let owner: SubstitutionProtocol
-    private let load: BackingLoad
-    private let fallback: Fallback?
-    private let url: URL
-    /// The task that the network's events are reported for.
-    private let task: URLSessionDataTask
+extension InstalledTests {
+    /// Tests that force every order of events that matters to a load in a backing session.
+    ///
+    /// A test acts as the network: it calls the load's callbacks. The test also acts as URL loading, which may call
+    /// `start()` more than once. The fake network sends nothing.
+    @Suite("Orders of events in a load of a backing session")
+    struct BackingLoadOrderTests {
+        private let client = RecordingClient()
+        private let owner: SubstitutionProtocol
+        private let load: BackingLoad
+        private let fallback: Fallback?
+        private let url: URL
+        /// The task that the network's events are reported for.
+        private let task: URLSessionDataTask
 
-    init() throws {
-        let folder = try TemporaryFolder()
-        try folder.write("file", to: "a.txt")
-        // No server listens on this port, and no timeout passes before the end of a test.
-        url = try #require(URL(string: "http://127.0.0.1:1/when"))
-        let request = URLRequest(url: url)
-        let cache = try folder.cache(
-            "{ \"\(url.absoluteString)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503] } }"
-        )
-        let installation = Installation(cache: cache, archive: nil, insteadOf: .shared)
-        fallback = Fallback(for: request, cache.decision(on: request), installation)
-        owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
-        load = BackingLoad(for: owner, fallback, in: .silent, of: nil)
-        task = URLSession(configuration: .ephemeral).dataTask(with: request)
-        load.start()
-    }
+        init() throws {
+            Network.shared.reset()
+            let folder = try TemporaryFolder()
+            try folder.write("file", to: "a.txt")
+            // No server listens on this port, and no timeout passes before the end of a test.
+            url = try #require(URL(string: "http://127.0.0.1:1/when"))
+            let request = URLRequest(url: url)
+            let cache = try folder.cache(
+                "{ \"\(url.absoluteString)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503] } }"
+            )
+            let installation = Installation(cache: cache, archive: nil, insteadOf: .shared)
+            fallback = Fallback(for: request, cache.decision(on: request), installation)
+            owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
+            load = BackingLoad(for: owner, fallback, in: BackingSession(like: .ephemeral), of: nil)
+            task = URLSession(configuration: .ephemeral).dataTask(with: request)
+            load.start()
+        }
 
-    private func head(_ status: Int) throws -> HTTPURLResponse {
-        try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil))
-    }
+        private func head(_ status: Int) throws -> HTTPURLResponse {
+            try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil))
+        }
 
-    private func data(_ text: String) -> Data { Data(text.utf8) }
+        private func data(_ text: String) -> Data { Data(text.utf8) }
 
-    @Test("Head, body and end are delivered once, in order, and the body in parts")
-    func parts() throws {
-        load.didReceive(try head(200))
-        load.start()
-        load.didReceive(data("net"))
-        load.start()
-        load.didReceive(data("work"))
-        load.start()
-        load.didComplete(task, nil)
-        load.start()
-        #expect(client.events == [.head(200), .data("net"), .data("work"), .end])
-    }
+        @Test("Head, body and end are delivered once, in order, and the body in parts")
+        func parts() throws {
+            load.didReceive(try head(200))
+            load.start()
+            load.didReceive(data("net"))
+            load.start()
+            load.didReceive(data("work"))
+            load.start()
+            load.didComplete(task, nil)
+            load.start()
+            #expect(client.events == [.head(200), .data("net"), .data("work"), .end])
+        }
 
-    @Test("A body in parts is delivered before the failure of its load")
-    func partsAndFailure() throws {
-        load.didReceive(try head(200))
-        load.didReceive(data("netw"))
-        load.start()
-        load.didComplete(task, URLError(.networkConnectionLost))
-        load.start()
-        #expect(client.events.last == .failure(.networkConnectionLost))
-        #expect(client.data == data("netw"))
-    }
+        @Test("A body in parts is delivered before the failure of its load")
+        func partsAndFailure() throws {
+            load.didReceive(try head(200))
+            load.didReceive(data("netw"))
+            load.start()
+            load.didComplete(task, URLError(.networkConnectionLost))
+            load.start()
+            #expect(client.events.last == .failure(.networkConnectionLost))
+            #expect(client.data == data("netw"))
+        }
 
-    @Test("Network events after the file was chosen are not delivered")
-    func networkAfterAnswer() throws {
-        load.didReceive(try head(503))
-        load.didReceive(data("network"))
-        load.didComplete(task, URLError(.cancelled))
-        load.start()
-        #expect(client.events == [.head(200), .data("file"), .end])
-    }
+        @Test("Network events after the file was chosen are not delivered")
+        func networkAfterAnswer() throws {
+            load.didReceive(try head(503))
+            load.didReceive(data("network"))
+            load.didComplete(task, URLError(.cancelled))
+            load.start()
+            #expect(client.events == [.head(200), .data("file"), .end])
+        }
 
-    @Test("Network events after the file was delivered are not delivered")
-    func networkAfterTelling() throws {
-        load.didReceive(try head(503))
-        load.start()
-        load.didReceive(data("network"))
-        load.didComplete(task, nil)
-        load.start()
-        #expect(client.events == [.head(200), .data("file"), .end])
-    }
+        @Test("Network events after the file was delivered are not delivered")
+        func networkAfterTelling() throws {
+            load.didReceive(try head(503))
+            load.start()
+            load.didReceive(data("network"))
+            load.didComplete(task, nil)
+            load.start()
+            #expect(client.events == [.head(200), .data("file"), .end])
+        }
 
-    /// Counts the network events that a recording would contain.
-    // Mutable state is only accessed inside the lock.
-    private final class NetworkEvents: RequestObserver, @unchecked Sendable {
-        private let lock = NSLock()
-        private var events = 0
+        /// Counts the network events that a recording would contain.
+        // Mutable state is only accessed inside the lock.
+        private final class NetworkEvents: RequestObserver, @unchecked Sendable {
+            private let lock = NSLock()
+            private var events = 0
 
-        var count: Int { lock.withLock { events } }
+            var count: Int { lock.withLock { events } }
 
-        func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
-            switch step {
-            case .received, .receivedPart: lock.withLock { events += 1 }
-            default: break
+            func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
+                switch step {
+                case .received, .receivedPart: lock.withLock { events += 1 }
+                default: break
+                }
             }
         }
-    }
 
-    @Test("A recording holds the network's head, and nothing received after the file has answered")
-    func recordedAfterAnswer() throws {
-        let events = NetworkEvents()
-        let load = BackingLoad(
-            for: owner,
-            fallback,
-            in: .silent,
-            of: nil,
-            ObservedLoad(owner.request, of: task, events)
-        )
-        load.start()
-        load.didReceive(try head(503))
-        load.didReceive(data("network"))
-        load.didReceive(try head(503))
-        #expect(events.count == 1)
-    }
-
-    @Test("If the connection fails before the head, the file answers")
-    func offline() throws {
-        load.didComplete(task, URLError(.notConnectedToInternet))
-        load.start()
-        #expect(client.events == [.head(200), .data("file"), .end])
-    }
-
-    @Test("A connection that breaks after an undelivered head ends the load with the network's error")
-    func offlineAfterHead() throws {
-        load.didReceive(try head(200))
-        load.didReceive(data("netw"))
-        load.didComplete(task, URLError(.networkConnectionLost))
-        load.start()
-        #expect(client.events == [.head(200), .data("netw"), .failure(.networkConnectionLost)])
-    }
-
-    @Test("Interim responses are ignored, and the final response decides", arguments: [100, 103])
-    func interim(status: Int) throws {
-        load.didReceive(try head(status))
-        load.start()
-        load.didReceive(try head(503))
-        load.start()
-        #expect(client.events == [.head(200), .data("file"), .end])
-    }
-
-    @Test("A redirect is followed if there is no delegate, and the status after it decides")
-    func redirects() async throws {
-        let calls = Counter()
-        load.didRedirect(try head(302), URLRequest(url: url.appendingPathComponent("other"))) { next in
-            #expect(next?.url?.lastPathComponent == "other")
-            calls.increment()
-        }
-        await BackingSession.silent.settle()
-        #expect(calls.value == 1)
-        load.didReceive(try head(503))
-        load.start()
-        #expect(client.events == [.head(200), .data("file"), .end])
-    }
-
-    @Test("A cancelled load refuses a redirect")
-    func redirectAfterCancel() async throws {
-        load.stop()
-        await BackingSession.silent.settle()
-        let calls = Counter()
-        load.didRedirect(try head(302), URLRequest(url: url)) { next in
-            #expect(next == nil)
-            calls.increment()
-        }
-        await BackingSession.silent.settle()
-        load.start()
-        #expect(calls.value == 1)
-        #expect(client.events == [])
-    }
-
-    @Test("Events after the load was stopped are not delivered")
-    func stopped() throws {
-        load.stop()
-        load.didReceive(try head(200))
-        load.didReceive(data("network"))
-        load.didComplete(task, nil)
-        load.start()
-        #expect(client.events == [])
-    }
-
-    @Test("A stopped load is not kept, even if the network succeeds before the cancellation takes effect")
-    func stoppedAndArchived() throws {
-        let folder = try TemporaryFolder()
-        let archive = try OfflineArchive(directory: folder.url, capacity: 1000)
-        let request = URLRequest(url: url.appendingPathComponent("page"))
-        let installation = Installation(cache: try folder.cache("{}"), archive: archive, insteadOf: .shared)
-        for stops in [true, false] {
-            let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
-            let fallback = Fallback(for: request, .unnamed, installation)
-            let load = BackingLoad(for: owner, fallback, in: .silent, of: nil)
+        @Test("A recording holds the network's head, and nothing received after the file has answered")
+        func recordedAfterAnswer() throws {
+            let events = NetworkEvents()
+            let load = BackingLoad(
+                for: owner,
+                fallback,
+                in: BackingSession(like: .ephemeral),
+                of: nil,
+                ObservedLoad(owner.request, of: task, events)
+            )
             load.start()
-            if stops { load.stop() }
+            load.didReceive(try head(503))
+            load.didReceive(data("network"))
+            load.didReceive(try head(503))
+            #expect(events.count == 1)
+        }
+
+        @Test("If the connection fails before the head, the file answers")
+        func offline() throws {
+            load.didComplete(task, URLError(.notConnectedToInternet))
+            load.start()
+            #expect(client.events == [.head(200), .data("file"), .end])
+        }
+
+        @Test("A connection that breaks after an undelivered head ends the load with the network's error")
+        func offlineAfterHead() throws {
+            load.didReceive(try head(200))
+            load.didReceive(data("netw"))
+            load.didComplete(task, URLError(.networkConnectionLost))
+            load.start()
+            #expect(client.events == [.head(200), .data("netw"), .failure(.networkConnectionLost)])
+        }
+
+        @Test("Interim responses are ignored, and the final response decides", arguments: [100, 103])
+        func interim(status: Int) throws {
+            load.didReceive(try head(status))
+            load.start()
+            load.didReceive(try head(503))
+            load.start()
+            #expect(client.events == [.head(200), .data("file"), .end])
+        }
+
+        @Test("A redirect is followed if there is no delegate, and the status after it decides")
+        func redirects() throws {
+            let calls = Counter()
+            load.didRedirect(try head(302), URLRequest(url: url.appendingPathComponent("other"))) { next in
+                #expect(next?.url?.lastPathComponent == "other")
+                calls.increment()
+            }
+            #expect(calls.value == 1)
+            load.didReceive(try head(503))
+            load.start()
+            #expect(client.events == [.head(200), .data("file"), .end])
+        }
+
+        @Test("A cancelled load refuses a redirect")
+        func redirectAfterCancel() throws {
+            load.stop()
+            let calls = Counter()
+            load.didRedirect(try head(302), URLRequest(url: url)) { next in
+                #expect(next == nil)
+                calls.increment()
+            }
+            load.start()
+            #expect(calls.value == 1)
+            #expect(client.events == [])
+        }
+
+        @Test("Events after the load was stopped are not delivered")
+        func stopped() throws {
+            load.stop()
             load.didReceive(try head(200))
             load.didReceive(data("network"))
-            if stops { load.stop() }
             load.didComplete(task, nil)
-            #expect(archive.copies.count == (stops ? 0 : 1))
+            load.start()
+            #expect(client.events == [])
         }
-    }
 
-    @Test("A load that is stopped after a part was delivered delivers nothing more")
-    func stoppedWhileTelling() throws {
-        load.didReceive(try head(200))
-        load.didReceive(data("network"))
-        load.start()
-        let delivered = client.events
-        load.stop()
-        load.didReceive(data("more"))
-        load.didComplete(task, nil)
-        load.start()
-        #expect(client.events == delivered)
-    }
-}
+        @Test("A stopped load is not kept, even if the network succeeds before the cancellation takes effect")
+        func stoppedAndArchived() throws {
+            let folder = try TemporaryFolder()
+            let archive = try OfflineArchive(directory: folder.url, capacity: 1000)
+            let request = URLRequest(url: url.appendingPathComponent("page"))
+            let installation = Installation(cache: try folder.cache("{}"), archive: archive, insteadOf: .shared)
+            for stops in [true, false] {
+                let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
+                let fallback = Fallback(for: request, .unnamed, installation)
+                let load = BackingLoad(for: owner, fallback, in: BackingSession(like: .ephemeral), of: nil)
+                load.start()
+                if stops { load.stop() }
+                load.didReceive(try head(200))
+                load.didReceive(data("network"))
+                if stops { load.stop() }
+                load.didComplete(task, nil)
+                #expect(archive.copies.count == (stops ? 0 : 1))
+            }
+        }
 
-extension BackingSession {
-    /// A backing session whose tasks never run.
-    fileprivate static let silent = BackingSession(like: .ephemeral, runsTasks: false)
-
-    /// Returns once all blocks that were enqueued earlier have run.
-    fileprivate func settle() async {
-        await withCheckedContinuation { done in enqueue { done.resume() } }
+        @Test("A load that is stopped after a part was delivered delivers nothing more")
+        func stoppedWhileTelling() throws {
+            load.didReceive(try head(200))
+            load.didReceive(data("network"))
+            load.start()
+            let delivered = client.events
+            load.stop()
+            load.didReceive(data("more"))
+            load.didComplete(task, nil)
+            load.start()
+            #expect(client.events == delivered)
+        }
     }
 }

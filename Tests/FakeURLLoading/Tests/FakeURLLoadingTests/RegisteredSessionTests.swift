@@ -352,6 +352,23 @@ extension InstalledTests {
             }
         }
 
+        @Test("Error responses whose bodies never end are replaced, and do not hold up other loads")
+        func endlessErrors() async throws {
+            let server = try makeServer { _ in
+                .init(status: 503, body: Data(count: 1000), transfer: .stalling(after: 10))
+            }
+            defer { server.stop() }
+            let client = StrictClient()
+            let session = client.session()
+            for _ in 0..<20 {
+                let load = await client.load(session.dataTask(with: request("200", of: server)))
+                #expect(load.text == Self.fileText && load.status == 200)
+                let status = load.heads.last?.value(forHTTPHeaderField: "Cache-Status")
+                #expect(status == "LocalSubstitutionCache; fwd=bypass; fwd-status=503; detail=\"a.txt\"")
+            }
+            #expect(client.complaints == [])
+        }
+
         @Test("Registered sessions, their delegates and their backing sessions are not retained")
         func notKept() async throws {
             let server = try makeServer()

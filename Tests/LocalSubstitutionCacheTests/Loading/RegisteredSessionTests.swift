@@ -1,0 +1,176 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems, URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+extension InstalledTests {
+    /// Sessions on Linux that consult the protocol; Tests/FakeURLLoading has the tests for Apple's systems.
+    @Suite("Registered sessions")
+    final class RegisteredSessionTests: InstalledSuite {
+        private static let body = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 / 13) })
+
+        @Sendable private static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
+            switch request.path {
+            case "/200": .init(body: body, transfer: .chunked(7000))
+            case "/503": .init(status: 503, body: body, transfer: .chunked(7000))
+            case "/204": .init(status: 204)
+            case "/moved": .init(status: 302, headers: ["Location": "/200"], body: Data("moved".utf8))
+            case "/moved-to-503": .init(status: 307, headers: ["Location": "/503"])
+            case "/moved-to-named": .init(status: 301, headers: ["Location": "/named"])
+            case "/moved-twice": .init(status: 303, headers: ["Location": "/moved-to-named"])
+            case "/cut": .init(body: body, transfer: .closing(after: 60_000))
+            default: .text(networkText)
+            }
+        }
+
+        private static let paths = [
+            "200", "503", "204", "moved", "moved-to-503", "moved-to-named", "moved-twice", "cut",
+        ]
+
+        /// Starts a server, and installs a cache with a network-first entry for each of `paths`.
+        ///
+        /// For `paths`, the file answers if the network's answer meets `conditions`, by default a status of 503. The
+        /// cache also has an entry for `/named`, which the file always answers. The server's default answers are those
+        /// of ``answer``.
+        private func makeServer(
+            when conditions: String = "503",
+            paths: [String] = RegisteredSessionTests.paths,
+            _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = RegisteredSessionTests
+                .answer
+        ) throws -> LoopbackServer {
+            let server = try LoopbackServer(answer)
+            let url = server.url.absoluteString
+            let entries = paths.map { "\"\(url)/\($0)\": { \"file\": \"a.txt\", \"when\": \(conditions) }" }
+            try folder.cache("{ \"\(url)/named\": \"a.txt\", \(entries.joined(separator: ", ")) }").install()
+            return server
+        }
+
+        private func request(_ path: String, of server: LoopbackServer) -> URLRequest {
+            var request = URLRequest(url: server.url.appendingPathComponent(path))
+            request.timeoutInterval = 300
+            return request
+        }
+
+        @Test("Registered and unregistered sessions each load with their own configuration")
+        func apart() async throws {
+            let server = try makeServer { request in
+                .text("\(request.headers["x-app"] ?? "-") \(request.headers["cookie"] ?? "-")")
+            }
+            defer { server.stop() }
+            func configuration(_ name: String) -> URLSessionConfiguration {
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.httpAdditionalHeaders = ["X-App": name]
+                if let cookie = HTTPCookie(properties: [
+                    .name: "who", .value: name, .domain: "127.0.0.1", .path: "/",
+                ]) {
+                    configuration.httpCookieStorage?.setCookie(cookie)
+                }
+                return configuration
+            }
+            let clients = [StrictClient(), StrictClient(), StrictClient(), StrictClient()]
+            let first = clients[0].session(configuration("first"))
+            // Copy the first session's configuration, which contains that session's protocol class, and change the
+            // copy.
+            let copy = try #require(first.configuration.copy() as? URLSessionConfiguration)
+            copy.httpAdditionalHeaders = ["X-App": "copy"]
+            let sessions = [
+                first, clients[1].session(configuration("second")),
+                clients[2].session(configuration("third"), named: false), clients[3].session(copy, named: false),
+            ]
+            let names = ["first", "second", "third", "copy"]
+            for _ in 0..<3 {
+                for ((client, session), name) in zip(zip(clients, sessions), names) {
+                    let load = await client.load(session.dataTask(with: request("200", of: server)))
+                    #expect(load.text == "\(name) who=\(name == "copy" ? "first" : name)")
+                }
+            }
+            for client in clients { #expect(client.complaints == []) }
+        }
+
+        @Test(
+            "Fields that the app sets later, and a Cookie field in its request, are sent",
+            Platform.measuredOnLinux
+        )
+        func setLater() async throws {
+            let server = try makeServer { request in
+                .text("\(request.headers["x-app"] ?? "-") \(request.headers["cookie"] ?? "-")")
+            }
+            defer { server.stop() }
+            let client = StrictClient()
+            let session = client.session()
+            for name in ["first", "second"] {
+                session.configuration.httpAdditionalHeaders = ["X-App": name]
+                var own = request("200", of: server)
+                own.setValue("mine=1", forHTTPHeaderField: "Cookie")
+                let task = session.dataTask(with: own)
+                // Set the cookie after the task was created: Foundation adds cookies when it creates a task.
+                if let cookie = HTTPCookie(properties: [.name: "a", .value: "1", .domain: "127.0.0.1", .path: "/"]) {
+                    session.configuration.httpCookieStorage?.setCookie(cookie)
+                }
+                #expect(await client.load(task).text == "\(name) mine=1")
+                if let storage = session.configuration.httpCookieStorage {
+                    for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) }
+                }
+            }
+        }
+
+        @Test(
+            "useSubstitutions() changes nothing in a registered session's configuration, and a second session may use it",
+            Platform.measuredOnLinux
+        )
+        func derived() async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            let client = StrictClient()
+            let session = client.session()
+            session.configuration.useSubstitutions()
+            let other = StrictClient()
+            let second = other.session(session.configuration)
+            for (client, session) in [(client, session), (other, second)] {
+                let (data, _) = try await session.result(of: request("503", of: server)) { _ in }
+                #expect(data == Data(Self.fileText.utf8))
+                #expect(client.complaints == [])
+            }
+        }
+
+        @Test("finishTasksAndInvalidate() right after resume() lets every load end")
+        func finishing() async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            for path in ["200", "503", "moved", "moved-twice"] {
+                let client = StrictClient()
+                let session = client.session()
+                let task = session.dataTask(with: request(path, of: server))
+                async let load = client.load(task)
+                while task.state == .suspended { await Task.yield() }
+                session.finishTasksAndInvalidate()
+                let text = await load.body
+                #expect(text == Self.body || text == Data(Self.networkText.utf8))
+                #expect(client.complaints == [])
+            }
+        }
+
+        @Test("A session may be registered twice, and on Linux without useSubstitutions()", Platform.measuredOnLinux)
+        func naming() async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            let client = StrictClient()
+            let session = client.session()
+            let classes = session.configuration.protocolClasses ?? []
+            #expect(session.registerForSubstitutions())
+            #expect(classes.count == session.configuration.protocolClasses?.count)
+            #expect(classes.first == session.configuration.protocolClasses?.first)
+            let late = URLSession(configuration: .ephemeral, delegate: Collector(), delegateQueue: nil)
+            #expect(late.registerForSubstitutions())
+            let (_, data) = try await TaskKind.completion.load(request("503", of: server), in: late)
+            #expect(data == Data(Self.fileText.utf8))
+        }
+    }
+}
