@@ -82,6 +82,12 @@ struct UserInformationTests {
         }
     }
 
+    @Test("The message about user information proposes the URL without it")
+    func userInformation() {
+        let message = URLProblem.userInfo.message(for: "https://user:s3cr3t@h/a.css", meant: "https://h/a.css")
+        #expect(message == "\"https://…@h/a.css\" holds a user name; write \"https://h/a.css\"")
+    }
+
     @Test("The rest of a URL is kept when its user information is removed")
     func removed() {
         #expect(UserInformation.removed(from: "https://a@user:s3cr3t@h/x@2x.png") == "https://h/x@2x.png")

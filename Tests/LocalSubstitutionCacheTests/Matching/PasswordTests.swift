@@ -1,6 +1,5 @@
 import Foundation
 import LocalSubstitutionDevelopment
-import SubstitutionChecking
 import TestSupport
 import Testing
 
@@ -62,12 +61,6 @@ struct PasswordTests {
             try LocalSubstitutionCache(manifest: #require(URL(string: text)))
         }
         #expect(!"\(remote) \(remote.localizedDescription)".contains("s3cr3t"))
-    }
-
-    @Test("The message about user information proposes the URL without it")
-    func userInformation() {
-        let message = URLProblem.userInfo.message(for: "https://user:s3cr3t@h/a.css", meant: "https://h/a.css")
-        #expect(message == "\"https://…@h/a.css\" holds a user name; write \"https://h/a.css\"")
     }
 
     @Test(
