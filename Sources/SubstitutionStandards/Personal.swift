@@ -12,17 +12,22 @@ extension URLRequest {
     ///
     /// The response to such a request is kept only if the app allows it for the host.
     package var isPersonal: Bool {
-        // Agents that measure an app add fields with JSON in base64, and players count their sessions.
-        let isFieldPersonal = (allHTTPHeaderFields ?? [:]).contains { name, value in
-            !["newrelic", "x-playback-session-id"].contains(name.lowercased())
-                && (SecretWords.isCredential(field: name) || SecretScanner.isCertain(in: value))
-        }
+        let isFieldPersonal = (allHTTPHeaderFields ?? [:]).contains(where: SecretScanner.isCredential(field:value:))
         // No server receives the fragment.
         let url = url?.absoluteString.prefix { $0 != "#" } ?? ""
         if isFieldPersonal || SecretScanner.isCertain(in: String(url), isURL: true) { return true }
         guard let body = httpBody else { return false }
         // A body of this length is not searched.
         return body.count > 1 << 16 || SecretScanner.isCertain(in: String(decoding: body, as: UTF8.self))
+    }
+}
+
+extension SecretScanner {
+    /// Returns whether a header field of a request identifies its user, by its name or its value.
+    package static func isCredential(field name: String, value: String) -> Bool {
+        // Agents that measure an app add fields with JSON in base64, and players count their sessions.
+        !["newrelic", "x-playback-session-id"].contains(name.lowercased())
+            && (SecretWords.isCredential(field: name) || isCertain(in: value))
     }
 }
 

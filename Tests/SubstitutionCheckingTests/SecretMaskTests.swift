@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -266,6 +267,24 @@ struct SecretMaskTests {
                 #expect(growth < Growth.limit, "\(part)")
             }
         }
+    }
+
+    @Test("The tool's own sentences pass through the mask as they are")
+    func own() throws {
+        var count = 0
+        for module in ["SubstituteCheckKit", "SubstituteKit", "SubstitutionChecking"] {
+            let folder = Repository.folder.appendingPathComponent("Sources/\(module)")
+            let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+            for case let file as URL in files where file.pathExtension == "swift" {
+                for literal in try String(contentsOf: file, encoding: .utf8).matches(of: /"((?:[^"\\\n]|\\.)+)"/) {
+                    let sentence = String(literal.1).replacing("\\\"", with: "\"")
+                    guard sentence.contains(" ") else { continue }
+                    count += 1
+                    #expect(SecretMask.shown(sentence) == sentence, "\(file.lastPathComponent)")
+                }
+            }
+        }
+        #expect(count > 1000)
     }
 
     @Test("No generated URL shows a secret", arguments: 1...20)

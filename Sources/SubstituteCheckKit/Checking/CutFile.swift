@@ -191,25 +191,24 @@ enum CutFile {
         return true
     }
 
-    /// Compares the places of an icon's pictures with the file.
-    private static func areIconsCut(_ file: FileSample) -> Bool {
-        guard file.head.count > 22 else { return false }
-        let count = little(file.head, 4, 2)
-        guard (1...64).contains(count), 6 + 16 * count <= file.head.count else { return false }
-        return (0..<count).contains { index in
-            little(file.head, 14 + 16 * index, 4) + little(file.head, 18 + 16 * index, 4) > file.size
-        }
-    }
+    // MARK: - Icons, fonts and programs
 
-    // MARK: - Fonts and programs
+    private static func areIconsCut(_ file: FileSample) -> Bool { isCut(file, after: 6, 1...64, little) }
 
     /// Compares the places of a font's tables with the file (OpenType, "Table Directory").
-    private static func areTablesCut(_ file: FileSample) -> Bool {
-        guard file.head.count > 28 else { return false }
-        let count = big(file.head, 4, 2)
-        guard (1...200).contains(count), 12 + 16 * count <= file.head.count else { return false }
-        return (0..<count).contains { index in
-            big(file.head, 20 + 16 * index, 4) + big(file.head, 24 + 16 * index, 4) > file.size
+    private static func areTablesCut(_ file: FileSample) -> Bool { isCut(file, after: 12, 1...200, big) }
+
+    /// Compares the places and lengths in a table of rows with 16 bytes with the file.
+    private static func isCut(
+        _ file: FileSample,
+        after start: Int,
+        _ counts: ClosedRange<Int>,
+        _ number: ([UInt8], Int, Int) -> Int
+    ) -> Bool {
+        let count = file.head.count > start + 16 ? number(file.head, 4, 2) : 0
+        guard counts.contains(count), start + 16 * count <= file.head.count else { return false }
+        return (0..<count).map { start + 8 + 16 * $0 }.contains { place in
+            number(file.head, place, 4) + number(file.head, place + 4, 4) > file.size
         }
     }
 

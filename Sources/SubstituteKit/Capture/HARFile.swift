@@ -194,12 +194,11 @@ extension HARFile.Exchange {
             $0.isConcrete && $0.essence != "x-unknown"
         }
         version = RemoteVersion.sent(etag: sent["etag"], lastModified: sent["last-modified"], date: sent["date"])
-        let names = asked.keys.filter { !$0.hasPrefix(":") }
         privacy = Privacy(
             cacheControl: sent["cache-control"],
             vary: sent["vary"],
             hasCookies: asked["cookie"] != nil || !(request["cookies"] as? [Any] ?? []).isEmpty,
-            isAuthorized: names.contains { $0 != "cookie" && SecretWords.isCredential(field: $0) }
+            isAuthorized: asked.contains { $0.key != "cookie" && HAREntry.Field.isCredential($0.key, $0.value) }
         )
         preferences = asked.filter {
             ["accept", "accept-language", "user-agent"].contains($0.key) && !$0.value.isEmpty

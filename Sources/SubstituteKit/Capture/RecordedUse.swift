@@ -52,7 +52,7 @@ struct RecordedUse {
     init(named name: String, of check: ManifestCheck, _ manifest: ManifestFile, _ console: Console) throws {
         let recording = try HARFile(console.folder.contents(of: name), name: name)
         try recording.checkForEntries(name)
-        try self.init(recording, of: check.substitutions, in: .of(manifest))
+        try self.init(recording, of: check.substitutions, in: LiveTable.table(of: manifest))
     }
 
     /// True if no file answered any request of the recording.
@@ -86,13 +86,4 @@ extension Option {
         value: "recording",
         "Show how often each URL was answered, from a recording (HAR) of the app."
     )
-}
-
-extension SubstitutionTable {
-    /// Returns the table of a manifest without errors.
-    static func of(_ manifest: ManifestFile) throws -> SubstitutionTable {
-        let text = try SubstitutionManifest.text(of: manifest.url, name: manifest.name)
-        let read = SubstitutionManifest(checking: text, name: manifest.name, url: manifest.url)
-        return try read.table(in: manifest.folder)
-    }
 }

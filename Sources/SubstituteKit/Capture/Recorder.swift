@@ -176,7 +176,9 @@ extension HAREntry {
     ///   - carried: The credentials that the browser added.
     fileprivate init(_ held: HeldRequest, _ text: String?, _ comment: String?, _ carried: Traffic.Credentials) {
         var asked = held.request.headers.map { Field(name: $0.key, value: $0.value) }
-        for (name, isCarried) in [("Authorization", carried.hasAuthorization), ("Cookie", carried.hasCookies)]
+        // The entry keeps no value that is a credential.
+        let isAuthorized = carried.hasAuthorization || asked.contains { Field.isCredential($0.name, $0.value) }
+        for (name, isCarried) in [("Authorization", isAuthorized), ("Cookie", carried.hasCookies)]
         where isCarried && !asked.contains(where: { $0.name.lowercased() == name.lowercased() }) {
             asked.append(Field(name: name, value: ""))
         }
@@ -202,5 +204,13 @@ extension HAREntry {
         var hash = FNV1a()
         hash.combine(Data((response.content.text ?? "").utf8))
         return "\(request.method) \(request.url) \(response.status) \(response.content.size) \(hash)"
+    }
+}
+
+extension HAREntry.Field {
+    /// Returns whether a header field is a credential of its request.
+    static func isCredential(_ name: String, _ value: String) -> Bool {
+        // `Referer` is the URL of another request, and `:path` that of this one.
+        !name.hasPrefix(":") && name.lowercased() != "referer" && SecretScanner.isCredential(field: name, value: value)
     }
 }

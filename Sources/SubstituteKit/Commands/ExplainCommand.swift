@@ -79,7 +79,7 @@ struct ExplainCommand {
         }
         let table: SubstitutionTable
         do {
-            table = try .of(file)
+            table = try LiveTable.table(of: file)
         } catch {
             console.printError("\(error)")
             return 1

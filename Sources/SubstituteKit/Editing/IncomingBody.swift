@@ -128,7 +128,7 @@ struct IncomingBody {
                 "its URL expires (\(quoted(expiry))), and then the entry matches no request; use one that stays"
             )
         } else if let name = secrets.others.first {
-            remarks.append("its URL has \(quoted(name)), which may be a secret: look at it before you ship it")
+            remarks.append("its URL has \(quoted(name)), which may be a secret; look at it before you ship it")
         }
     }
 }

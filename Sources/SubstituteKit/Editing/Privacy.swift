@@ -14,7 +14,7 @@ struct Privacy: Sendable {
     var vary: String?
     /// True if the request carried cookies.
     var hasCookies = false
-    /// True if the request carried `Authorization`, or another field whose name suggests a secret.
+    /// True if the request carried `Authorization`, or another field whose name or value is one of a secret.
     var isAuthorized = false
     /// True if the server sent the same bytes to a request without cookies and credentials.
     ///

@@ -85,10 +85,10 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     /// - Throws: ``ManifestError`` with every error in the manifest.
     static func table(of manifest: ManifestFile) throws -> SubstitutionTable {
         let text = try SubstitutionManifest.text(of: manifest.url, name: manifest.name)
-        let entries = SubstitutionManifest(checking: text, name: manifest.name, url: manifest.url)
         // Copy the files, because the user may edit them meanwhile. If an editor truncates a memory-mapped file, SIGBUS
         // can kill the process.
-        return try entries.table(in: manifest.folder, reading: .copied)
+        return try SubstitutionManifest(checking: text, name: manifest.name, url: manifest.url)
+            .table(in: manifest.folder, reading: .copied)
     }
 
     // MARK: - Requests

@@ -250,6 +250,11 @@ struct ImportTests {
             HAREntry(asked: [.init("authorization", "Basic x")]),
             "it was requested with a password or token, so it is for one person"
         ),
+        Row(
+            "a token in any field",
+            HAREntry(asked: [.init("X-Name", "Bearer abc123def456ghi789")]),
+            "it was requested with a password or token, so it is for one person"
+        ),
         Row("data:", HAREntry(url: "data:text/css,a%7B%7D"), "\"data:\" needs no server"),
         Row("blob:", HAREntry(url: "blob:https://h/1"), "\"blob:\" needs no server"),
         Row("about:", HAREntry(url: "about:blank"), "\"about:\" needs no server"),

@@ -131,6 +131,23 @@ struct CaptureTests {
         }
     }
 
+    @Test("What a server sends only for a token in any field is left out", .startsChromium)
+    func tokenInField() async throws {
+        let server = try LoopbackServer { request in
+            if request.path == "/" {
+                let script = "fetch('/mine.txt', { headers: { 'X-Name': 'Bearer abc123def456ghi789' } })"
+                let page = "<!doctype html><link rel=icon href=data:,><script>\(script)</script>"
+                return .init(headers: ["Content-Type": "text/html"], body: Data(page.utf8))
+            }
+            return .text(request.headers["x-name"] ?? "for all")
+        }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        try folder.write("{}", to: "manifest.json")
+        let result = try await Tool.start(["capture", "--no-sandbox", "\(server.url)/"], in: folder.url)
+        #expect(result.output.contains("/mine.txt: it differs without the browser's cookies"), "\(result)")
+    }
+
     @Test("A byte range becomes the whole file, and a stream is left out with a reason", .startsChromium)
     func parts() async throws {
         let site = try LiveSite()
