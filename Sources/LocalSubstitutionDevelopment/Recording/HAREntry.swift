@@ -1,5 +1,6 @@
 package import Foundation
 import SubstitutionChecking
+import SubstitutionStandards
 
 /// One request and its response, in the format of HAR 1.2.
 ///
@@ -10,6 +11,13 @@ package struct HAREntry: Encodable, Sendable {
         package let value: String
 
         package init(name: String, value: String) { (self.name, self.value) = (name, value) }
+
+        /// True if this field of a request identifies its user.
+        package var isCredential: Bool {
+            // `Referer` is the URL of another request, and `:path` that of this one.
+            !name.hasPrefix(":") && name.lowercased() != "referer"
+                && SecretScanner.isCredential(field: name, value: value)
+        }
 
         /// The names of the fields whose values are recorded.
         ///

@@ -198,7 +198,9 @@ extension HARFile.Exchange {
             cacheControl: sent["cache-control"],
             vary: sent["vary"],
             hasCookies: asked["cookie"] != nil || !(request["cookies"] as? [Any] ?? []).isEmpty,
-            isAuthorized: asked.contains { $0.key != "cookie" && HAREntry.Field.isCredential($0.key, $0.value) }
+            isAuthorized: asked.contains {
+                $0.key != "cookie" && HAREntry.Field(name: $0.key, value: $0.value).isCredential
+            }
         )
         preferences = asked.filter {
             ["accept", "accept-language", "user-agent"].contains($0.key) && !$0.value.isEmpty

@@ -177,7 +177,7 @@ extension HAREntry {
     fileprivate init(_ held: HeldRequest, _ text: String?, _ comment: String?, _ carried: Traffic.Credentials) {
         var asked = held.request.headers.map { Field(name: $0.key, value: $0.value) }
         // The entry keeps no value that is a credential.
-        let isAuthorized = carried.hasAuthorization || asked.contains { Field.isCredential($0.name, $0.value) }
+        let isAuthorized = carried.hasAuthorization || asked.contains(where: \.isCredential)
         for (name, isCarried) in [("Authorization", isAuthorized), ("Cookie", carried.hasCookies)]
         where isCarried && !asked.contains(where: { $0.name.lowercased() == name.lowercased() }) {
             asked.append(Field(name: name, value: ""))
@@ -204,13 +204,5 @@ extension HAREntry {
         var hash = FNV1a()
         hash.combine(Data((response.content.text ?? "").utf8))
         return "\(request.method) \(request.url) \(response.status) \(response.content.size) \(hash)"
-    }
-}
-
-extension HAREntry.Field {
-    /// Returns whether a header field is a credential of its request.
-    static func isCredential(_ name: String, _ value: String) -> Bool {
-        // `Referer` is the URL of another request, and `:path` that of this one.
-        !name.hasPrefix(":") && name.lowercased() != "referer" && SecretScanner.isCredential(field: name, value: value)
     }
 }

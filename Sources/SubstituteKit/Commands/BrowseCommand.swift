@@ -50,7 +50,7 @@ enum BrowseCommand {
         guard texts.count == 1 else { throw UsageError("name one page, such as https://example.com/") }
         let url = try PageAddress(texts[0])
         let manifest = try ManifestLocation(console).find(named)
-        let table = try LiveTable.table(of: manifest)
+        let table = try SubstitutionTable.of(manifest)
         var settings = try BrowserSettings(arguments, console)
         settings.device = try arguments.values(device).last.map { text throws(UsageError) in try Device(text) }
         settings.hasWindow = !arguments.has(headless)

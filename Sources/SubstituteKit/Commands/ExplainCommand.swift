@@ -79,7 +79,7 @@ struct ExplainCommand {
         }
         let table: SubstitutionTable
         do {
-            table = try LiveTable.table(of: file)
+            table = try SubstitutionTable.of(file)
         } catch {
             console.printError("\(error)")
             return 1

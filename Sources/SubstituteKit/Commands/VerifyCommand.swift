@@ -96,7 +96,7 @@ enum VerifyCommand {
         let tool = console.tool
         limits.line = { words in tool.line(words.dropLast() + [named].compactMap(\.self) + words.suffix(1)) }
         let printer = try VerificationPrinter(arguments.values(format).last, limits, console)
-        let table = try LiveTable.table(of: manifest)
+        let table = try SubstitutionTable.of(manifest)
         var settings = try BrowserSettings(arguments, console)
         settings.device =
             try arguments.values(device).last.map { text throws(UsageError) in try Device(text) } ?? .desktop

@@ -80,17 +80,6 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         set { lock.withLock { table = newValue } }
     }
 
-    /// Reads a manifest and its files in the same way as an app.
-    ///
-    /// - Throws: ``ManifestError`` with every error in the manifest.
-    static func table(of manifest: ManifestFile) throws -> SubstitutionTable {
-        let text = try SubstitutionManifest.text(of: manifest.url, name: manifest.name)
-        // Copy the files, because the user may edit them meanwhile. If an editor truncates a memory-mapped file, SIGBUS
-        // can kill the process.
-        return try SubstitutionManifest(checking: text, name: manifest.name, url: manifest.url)
-            .table(in: manifest.folder, reading: .copied)
-    }
-
     // MARK: - Requests
 
     func decide(on held: HeldRequest) async -> Decision {
