@@ -202,6 +202,13 @@ final class BackingLoad: @unchecked Sendable {
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard stage != .ended, let owner else { return completionHandler(.cancelAuthenticationChallenge, nil) }
+        // The file replaces a 401 that `when` lists before the user is asked for a password.
+        if stage == .undecided, let refusal = challenge.failureResponse as? HTTPURLResponse,
+            let answer = fallback?.answer(afterStatus: refusal.statusCode)
+        {
+            completionHandler(.cancelAuthenticationChallenge, nil)
+            return self.answer(answer)
+        }
         let sender = ChallengeSender(completionHandler)
         client?.urlProtocol(
             owner,

@@ -26,9 +26,6 @@ struct Fallback: @unchecked Sendable {
         if match == nil, archived == nil { return nil }
     }
 
-    /// True if only a load without a connection has a fallback, and no status.
-    var isForOfflineOnly: Bool { match?.row.conditions.allSatisfy { $0 == .offline } ?? false }
-
     /// Returns the response that replaces the network's; nil if none does.
     ///
     /// - Parameter status: The status that the server sent; nil if there was no connection.

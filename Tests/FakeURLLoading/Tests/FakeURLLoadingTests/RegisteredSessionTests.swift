@@ -229,6 +229,19 @@ extension InstalledTests {
             #expect(client.complaints == [])
         }
 
+        @Test("The file for a 401 answers before the app is asked for a password")
+        func replacedChallenge() async throws {
+            let server = try makeServer(when: "401", paths: ["basic"]) { _ in
+                .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""], body: Data("no".utf8))
+            }
+            defer { server.stop() }
+            let client = StrictClient(onChallenge: { $0(.cancelAuthenticationChallenge, nil) })
+            let load = await client.load(client.session().dataTask(with: request("basic", of: server)))
+            #expect(load.challenges == 0 && load.error == nil, "\(load)")
+            #expect(load.text == Self.fileText, "\(load)")
+            #expect(client.complaints == [])
+        }
+
         @Test("Wrong passwords are challenged and counted as without the library", Platform.measuredOnLinux)
         func wrongPassword() async throws {
             let server = try makeServer(when: "418", paths: ["basic"]) { _ in
