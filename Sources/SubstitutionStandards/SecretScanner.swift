@@ -398,6 +398,7 @@ package struct SecretScanner {
     /// Some forms begin like words and names of files. A short text of such a form is no key outside a query, and may
     /// be one inside a query.
     private func markedKey(_ word: Range<Int>) -> (index: Int, isCertain: Bool, isToken: Bool)? {
+        var weak: Int?
         for index in word where index == word.lowerBound || !letters[index - 1].isAlphanumeric {
             let rest = letters[index..<word.upperBound].prefix(100).lazy.map(\.byte)
             // "ASIA" is also a word.
@@ -408,11 +409,12 @@ package struct SecretScanner {
             let isCertain =
                 !SecretWords.weakMarks.contains(atStartOf: rest)
                 || rest.count >= 12 && rest.contains(where: \.isASCIIDigit)
-            if isCertain || zone == .query {
-                return (index, isCertain, isCertain && !SecretWords.marksOfSites.contains(atStartOf: rest))
-            }
+            if isCertain { return (index, true, !SecretWords.marksOfSites.contains(atStartOf: rest)) }
+            weak = weak ?? index
         }
-        return nil
+        // A name such as `npm_token` tells more than its beginning.
+        guard let weak, zone == .query, SecretWords.suggestion(of: text(word)) != .certain else { return nil }
+        return (weak, false, false)
     }
 
     /// True if the value at an index begins with a token that identifies a person.

@@ -88,7 +88,7 @@ package enum SecretWords {
     private static let personal: Set = ["email", "login", "username"]
 
     /// The schemes of the `Authorization` field, after which a secret follows.
-    static let schemes: Set = [
+    package static let schemes: Set = [
         "bearer", "basic", "digest", "token", "negotiate", "ntlm", "hawk", "apikey", "signature", "sharedkey", "oauth",
         "dpop", "hmac", "credential", "sharedaccesssignature",
     ]

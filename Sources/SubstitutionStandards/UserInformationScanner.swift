@@ -103,7 +103,7 @@ struct UserInformationScanner {
             // A percent-encoded URL in the value of a query parameter ends where the parameter ends.
             if level > 0, letter.level == 0, letter.byte == UInt8(ascii: "&") { break }
             if letter.byte == UInt8(ascii: "@") { at = offset..<letter.end }
-            if letter.byte == UInt8(ascii: "]") {
+            if letter.byte == UInt8(ascii: "]"), self.letter(at: start).byte == UInt8(ascii: "[") {
                 colon = nil
             } else if letter.byte == UInt8(ascii: ":"), colon == nil {
                 (colon, isPort) = (letter.end, true)

@@ -106,7 +106,7 @@ struct SecretMaskTests {
             "SAMLResponse", "saml", "csrf", "_csrf", "XSRF-TOKEN", "__RequestVerificationToken", "otp", "totp", "pin",
             "jwt", "wstoken", "mkt_tok", "sas_token", "AccountKey", "SharedAccessKey", "connectionString", "cvv",
             "iban", "tan", "lsid", "X-Remote-User", "X-Client-Cert", "sms_code", "mfa", "X-MFA", "2fa_code",
-            "device_code", "user_code", "backup-code", "seedPhrase",
+            "device_code", "user_code", "backup-code", "seedPhrase", "npm_token", "hf_token", "npm_config_password",
         ]
     )
     func names(name: String) {
@@ -157,7 +157,8 @@ struct SecretMaskTests {
         let values = [
             Self.token, "Bearer%20\(Self.token)", "ghp_16C7e42F292c6912E7", "sk_live_a1b2c3d4e5f6",
             "%7B%22password%22%3A%22\(Self.token)%22%7D", "bob;password=hunter2", "https://h/?passwd=hunter2",
-            "A1b2C3d4E5f6G7h8,passwd=hunter2", "a@b.c%26password=hunter2", "%22%22,x-password:hunter2",
+            "A1b2C3d4E5f6G7h8,passwd=hunter2", "npm_modules-ghp_16C7e42F292c6912E7", "a@b.c%26password=hunter2",
+            "%22%22,x-password:hunter2",
         ]
         for value in values {
             let url = "https://h/a?\(name)=\(value)"
@@ -236,6 +237,7 @@ struct SecretMaskTests {
     @Test(
         "In a message, only what is surely a secret is masked, and nothing that is to be typed",
         arguments: [
+            ("it sent Basic YTpwYXNz", "it sent Basic masked"),
             ("\"ftp://h/?password=x\", and only http:", "\"ftp://h/?password=masked\", and only http:"),
             ("https://h/a?token=abc, which", "https://h/a?token=masked, which"),
             ("https://h/session: 2 files", "https://h/session: 2 files"),

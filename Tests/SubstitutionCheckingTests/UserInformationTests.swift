@@ -19,7 +19,8 @@ struct UserInformationTests {
         ("https:/user:s3cr3t@h", "https:/…@h"), ("https:user:s3cr3t@h", "https:…@h"),
         ("https:///user:s3cr3t@h/x", "https:///…@h/x"), ("https:\\\\user:s3cr3t@h\\a", "https:\\\\…@h\\a"),
         // Characters that usually end an authority, inside the user info.
-        ("https://user:s3/cr3t@h/", "https://…@h/"), ("https://user:s3cr3t?x@h/", "https://…@h/"),
+        ("https://user:s3]x/cr3t@h/", "https://…@h/"), ("https://user:s3/cr3t@h/", "https://…@h/"),
+        ("https://user:s3cr3t?x@h/", "https://…@h/"),
         ("https://user:s3cr3t#x@h/", "https://…@h/"), ("https://user: s3cr3t@h/", "https://…@h/"),
         ("https://user:s3cr3t x@h/", "https://…@h/"), ("https://user:s3cr3t\n@h/", "https://…@h/"),
         ("https://DOMAIN\\user:s3cr3t@h/", "https://DOMAIN\\…@h/"), ("https://user:s3cr3t\"x@h/", "https://…@h/"),

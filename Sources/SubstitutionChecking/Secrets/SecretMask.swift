@@ -89,6 +89,7 @@ package enum SecretMask {
             // A short text that only its beginning makes a secret may be a name, as in `/SG.html`.
             let isName =
                 place.range.count < 12 && SecretWords.suggestion(of: place.name) == nil
+                && !SecretWords.schemes.contains(place.name.lowercased())
                 && bytes[..<place.range.lowerBound].last.map { "/\" ".utf8.contains($0) } ?? true
                 || isEndOfURL(place.name, in: bytes[..<place.range.lowerBound])
             guard !isName, typed.first?.contains(place.range.lowerBound) != true else { return nil }
