@@ -203,11 +203,11 @@ final class BackingLoad: @unchecked Sendable {
     ) {
         guard stage != .ended, let owner else { return completionHandler(.cancelAuthenticationChallenge, nil) }
         // The file replaces a 401 that `when` lists before the user is asked for a password.
-        if stage == .undecided, let refusal = challenge.failureResponse as? HTTPURLResponse,
-            let answer = fallback?.answer(afterStatus: refusal.statusCode)
+        if stage == .undecided, let refusal = challenge.failureResponse,
+            fallback?.answer(afterStatus: refusal.status) != nil
         {
             completionHandler(.cancelAuthenticationChallenge, nil)
-            return self.answer(answer)
+            return didReceive(refusal)
         }
         let sender = ChallengeSender(completionHandler)
         client?.urlProtocol(

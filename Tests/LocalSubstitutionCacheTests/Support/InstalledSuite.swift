@@ -16,7 +16,7 @@ import FoundationNetworking
 /// The cache has an entry for one file. It is created for each test, and uninstalled after the test.
 class InstalledSuite {
     static let fileText = "from the bundle, and long enough for a range\n"
-    static let networkText = "from the network\n"
+    static let networkText = NetworkFirstSite.text
 
     let folder: TemporaryFolder
     let server: LoopbackServer

@@ -33,42 +33,17 @@ extension InstalledTests {
             }
         }
 
-        private static let body = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 / 13) })
+        private static let (body, paths) = (NetworkFirstSite.body, NetworkFirstSite.paths)
 
-        @Sendable private static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
-            switch request.path {
-            case "/200": .init(body: body, transfer: .chunked(7000))
-            case "/503": .init(status: 503, body: body, transfer: .chunked(7000))
-            case "/204": .init(status: 204)
-            case "/moved": .init(status: 302, headers: ["Location": "/200"], body: Data("moved".utf8))
-            case "/moved-to-503": .init(status: 307, headers: ["Location": "/503"])
-            case "/moved-to-named": .init(status: 301, headers: ["Location": "/named"])
-            case "/moved-twice": .init(status: 303, headers: ["Location": "/moved-to-named"])
-            case "/cut": .init(body: body, transfer: .closing(after: 60_000))
-            default: .text(networkText)
-            }
-        }
-
-        private static let paths = [
-            "200", "503", "204", "moved", "moved-to-503", "moved-to-named", "moved-twice", "cut",
-        ]
-
-        /// Starts a server, and installs a cache with a network-first entry for each of `paths`.
-        ///
-        /// For `paths`, the file answers if the network's answer meets `conditions`, by default a status of 503. The
-        /// cache also has an entry for `/named`, which the file always answers. The server's default answers are those
-        /// of ``answer``.
+        /// Starts a server of ``NetworkFirstSite``, and installs a cache with its manifest.
         private func makeServer(
             when conditions: String = "503",
-            paths: [String] = RegisteredSessionTests.paths,
-            _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = RegisteredSessionTests
-                .answer
+            paths: [String] = NetworkFirstSite.paths,
+            _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = NetworkFirstSite.answer
         ) throws -> LoopbackServer {
-            let server = try LoopbackServer(answer)
-            let url = server.url.absoluteString
-            let entries = paths.map { "\"\(url)/\($0)\": { \"file\": \"a.txt\", \"when\": \(conditions) }" }
-            try install("{ \"\(url)/named\": \"a.txt\", \(entries.joined(separator: ", ")) }")
-            return server
+            let site = try NetworkFirstSite.start(when: conditions, paths: paths, answer)
+            try install(site.manifest)
+            return site.server
         }
 
         @Test("A delegate gets everything in order, on its own queue", arguments: Queue.allCases)
@@ -324,7 +299,7 @@ extension InstalledTests {
                 switch request.path {
                 case "/silent": .init(transfer: .silent)
                 case "/endless": .init(body: Data(count: 100_000), transfer: .stalling(after: 50_000))
-                default: Self.answer(request)
+                default: NetworkFirstSite.answer(request)
                 }
             }
             defer { server.stop() }

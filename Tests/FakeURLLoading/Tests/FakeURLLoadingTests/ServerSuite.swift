@@ -9,7 +9,7 @@ import Testing
 /// A suite whose requests are sent to real servers, by Foundation's own session.
 class ServerSuite {
     static let fileText = "from the bundle, and long enough for a range\n"
-    static let networkText = "from the network\n"
+    static let networkText = NetworkFirstSite.text
 
     let folder: TemporaryFolder
     private var cache: LocalSubstitutionCache?
