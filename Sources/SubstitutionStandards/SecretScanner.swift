@@ -43,6 +43,9 @@ package struct SecretScanner {
         /// True for a byte between the pieces of a query, encoded or not.
         var endsPiece: Bool { isSpace || isOne(of: "&;,?#|~*!()<>{}\"'^`\\") }
 
+        /// True for a byte that ends a URL in a text.
+        var endsURL: Bool { isRaw && (isSpace || isOne(of: "\"<>")) }
+
         var kind: Kind? {
             byte.isASCIIDigit ? .digit : !byte.isASCIILetter ? nil : byte == byte.asciiLowercased ? .small : .large
         }
@@ -168,8 +171,11 @@ package struct SecretScanner {
     /// Finds out where in a URL an index is, by its raw letter.
     private mutating func enter(_ index: Int) {
         let letter = letters[index]
-        if !isURL, letter.isSpace || letter.isOne(of: "\"<>") {
+        if !isURL, letter.endsURL {
             begin(.text, after: index)
+        } else if letter.isOne(of: "#"), zone == .path, isNameOfPiece(index + 1) {
+            // A fragment such as "#access_token=…" is read as a query, one such as "#/page" as a path.
+            begin(.query, after: index)
         } else if letter.isOne(of: "?") {
             if zone != .query {
                 let type = MediaType(fileName: text(parameter..<index))
@@ -186,6 +192,10 @@ package struct SecretScanner {
         } else if letter.isOne(of: "="), value == parameter {
             value = index + 1
         }
+    }
+
+    private func isNameOfPiece(_ start: Int) -> Bool {
+        letters[start...].first { !$0.isOfWord }?.isOne(of: "=") == true
     }
 
     private mutating func begin(_ zone: Zone, after index: Int) {
@@ -230,6 +240,9 @@ package struct SecretScanner {
         let name = text(start..<end)
         let suggestion = SecretWords.suggestion(of: name)
         if let sign = assignment(after: end) {
+            if !isURL, [end, sign.index + 1, sign.value - 1].contains(where: { letters[$0].endsURL }) {
+                begin(.text, after: sign.index)
+            }
             let isNamed = namesSecret && ["value", "val", "content", "contents"].contains(name.lowercased())
             let isCertain = suggestion == .certain || isNamed
             if isCertain || start >= open && isSecret(suggestion, sign) {
@@ -345,7 +358,7 @@ package struct SecretScanner {
             if let quote { return letter.byte == quote }
             if zone == .text, isLine { return letter.isOne(of: "\r\n") }
             return letter.isOne(of: "&") || zone == .path && letter.isOne(of: "/;?#")
-                || !isURL && (letter.isSpace || letter.isOne(of: "\"<>"))
+                || !isURL && letter.endsURL
         } ?? letters.count
     }
 

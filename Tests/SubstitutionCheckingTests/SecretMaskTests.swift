@@ -75,7 +75,9 @@ struct SecretMaskTests {
             "?%22password%22:%22hunter2%22", "?q=password:hunter2", "?h=Bearer%20hunter2", "?h=Bearer+hunter2",
             "?h=Basic%20aHVudGVyMg", "?h=Authorization:%20Basic%20hunter2",
             "?h=Digest%20username=%22a%22,response=%22hunter2%22",
-            "#access_token=hunter2", "?a=b#token=hunter2", ";jsessionid=hunter2", ";jsessionid=hunter2/b?c=d",
+            "#access_token=hunter2", "#access_token=a/hunter2", "#a=b&token=a;b?c/hunter2", "#/b?token=a/hunter2",
+            "?a=b#token=hunter2", "?a=b#token=a/hunter2", "#token=a#hunter2",
+            ";jsessionid=hunter2", ";jsessionid=hunter2/b?c=d",
             ";%6Asessionid=hunter2", "/token=hunter2/b", "/b%3Ftoken%3Dhunter2/c", "/b;a=1;pw=hunter2",
             "/b&token=hunter2",
         ]
@@ -213,6 +215,9 @@ struct SecretMaskTests {
             ("{\"a\": 1, \"pin\": 1234}", "{\"a\": 1, \"pin\": masked"),
             ("a=1&password=x;y&b=2", "a=1&password=masked&b=2"),
             ("it sent Bearer abc123 to h", "it sent Bearer masked to h"), ("a ghp_abc b", "a masked b"),
+            ("token = ab/cd;e?f#g h", "token = masked h"), ("GET /a token= ab/cd", "GET /a token= masked"),
+            ("/a,token = ab/cd h", "/a,token = masked h"), ("/a token=\"ab/cd\" h", "/a token=\"masked\" h"),
+            ("/a;token=\"ab/cd\" h", "/a;token=\"masked\" h"),
             ("-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----", "masked"),
             (
                 "form-data; name=\"password\"\r\n\r\nhunter2\r\n--b", "form-data; name=\"password\"\r\n\r\nmasked\n--b"
