@@ -124,8 +124,8 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         switch task.state {
         // The task was suspended, then resumed before this call. If the system's class were stopped now, it would treat
         // the task as cancelled.
-        case .running: break
-        case .suspended: withState(\.loader)?.stopLoading()
+        case .running where isSystemClass: break
+        case .running, .suspended: withState(\.loader)?.stopLoading()
         // The task was suspended, then cancelled before this call. The system's class needs the task's error, which
         // Foundation sets next.
         case .canceling where task.error == nil: break

@@ -64,6 +64,44 @@ extension InstalledTests {
             }
         }
 
+        /// Never answers, and counts its starts, and those without a stop since the last start.
+        private final class PausingStub: URLProtocol {
+            static let (starts, doubleStarts) = (Counter(), Counter())
+            // URL loading starts and stops an instance on one queue.
+            private var isLoading = false
+
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "pause.invalid" }
+            override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+            override func startLoading() {
+                Self.starts.increment()
+                if isLoading { Self.doubleStarts.increment() }
+                isLoading = true
+            }
+
+            override func stopLoading() { isLoading = false }
+        }
+
+        @Test("A stub whose task is suspended and resumed is stopped before it is started again")
+        func paused() async throws {
+            try folder.cache("{ \"http://pause.invalid/\": { \"file\": \"a.txt\", \"when\": 503 } }").install()
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [PausingStub.self] + (configuration.protocolClasses ?? [])
+            configuration.useSubstitutions()
+            let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+            let url = try #require(URL(string: "http://pause.invalid/"))
+            for _ in 0..<50 {
+                let task = session.dataTask(with: url)
+                task.resume()
+                task.suspend()
+                task.resume()
+                await session.settle()
+                task.cancel()
+            }
+            #expect(PausingStub.starts.value > 50, "Some loads are started twice.")
+            #expect(PausingStub.doubleStarts.value == 0)
+        }
+
         @Test("An archive keeps a stub's answers, and a file without conditions does not call the stub")
         func archived() async throws {
             let archive = try makeArchive()
