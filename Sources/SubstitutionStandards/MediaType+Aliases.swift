@@ -16,6 +16,23 @@ extension MediaType {
     /// The best-known extension of files of this type, without its dot; nil if none is known.
     package var fileExtension: String? { synonyms.lazy.compactMap { Self.fileExtensions[$0] }.first }
 
+    /// Type/subtype → its first extension.
+    private static let fileExtensions = Dictionary(
+        rows(of: table).map { ($0[0], $0[1]) },
+        uniquingKeysWith: { first, _ in first }
+    )
+
+    /// Returns whether the table of extensions has a type under this name.
+    package static func isKnown(_ essence: String) -> Bool { fileExtensions[essence] != nil }
+
+    /// Every type that has a known extension, in alphabetical order.
+    package static var knownEssences: [String] { fileExtensions.keys.sorted() }
+
+    /// True if the type has no parameter, or only a `charset` that names UTF-8.
+    package var isPlain: Bool {
+        parameters.allSatisfy { $0.name == "charset" && ["utf-8", "utf8"].contains($0.value.lowercased()) }
+    }
+
     /// The names of the type, the best name first.
     ///
     /// If `essence` is an alias, the names are those of the types that have this alias. The alias itself comes first if

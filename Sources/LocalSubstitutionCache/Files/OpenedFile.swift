@@ -71,3 +71,11 @@ package struct FileIdentity: Equatable, Sendable {
         modified = Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
     }
 }
+
+/// Calls a function of the system, and calls it again if a signal has interrupted it.
+package func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
+    while true {
+        let result = call()
+        if result >= 0 || errno != EINTR { return result }
+    }
+}

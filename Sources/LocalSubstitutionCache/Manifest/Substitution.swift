@@ -96,16 +96,6 @@ extension Substitution {
             }
         }
 
-        /// The condition in words.
-        package var sentence: String {
-            switch self {
-            case .offline: "there is no connection"
-            case .status(let status): "the server says \(status)"
-            case .clientError: "the server says 400 to 499"
-            case .serverError: "the server says 500 to 599"
-            }
-        }
-
         /// Returns whether the condition holds after the server sent a status; nil means that there was no connection.
         func holds(after status: Int?) -> Bool {
             switch (self, status) {

@@ -1,9 +1,8 @@
+package import Foundation
+
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
-import Foundation
 package import FoundationNetworking
-#else
-package import Foundation
 #endif
 
 /// All substitutions of a manifest, ready to be delivered: a map from URL identities to responses.
@@ -101,6 +100,24 @@ package final class SubstitutionTable: Sendable {
         }
         guard findings.isEmpty else { throw ManifestError(manifest.source.issues(findings)) }
         (self.order, self.rows) = (order, rows)
+    }
+
+    /// Resolves a manifest, reads its files, and creates the table; the responses are built later.
+    ///
+    /// - Parameters:
+    ///   - manifest: The manifest.
+    ///   - folder: The folder to which the paths in the manifest are relative.
+    ///   - reading: The way to bring the files into memory.
+    ///   - date: The date to compare `until` with.
+    /// - Throws: ``ManifestError`` with every error of the manifest and its files.
+    package convenience init(
+        _ manifest: SubstitutionManifest,
+        folder: URL,
+        reading: ReadingMode = .mapped,
+        on date: Date = Date()
+    ) throws(ManifestError) {
+        let resolved = try manifest.resolved(in: folder, on: date)
+        try self.init(resolved, resolved.contents(reading))
     }
 
     /// Returns the target's URL as Foundation spells it.

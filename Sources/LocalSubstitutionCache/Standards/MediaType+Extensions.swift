@@ -18,27 +18,10 @@ extension MediaType {
         self.init(essence: essence)
     }
 
-    /// True if the type has no parameter, or only a `charset` that names UTF-8.
-    package var isPlain: Bool {
-        parameters.allSatisfy { $0.name == "charset" && ["utf-8", "utf8"].contains($0.value.lowercased()) }
-    }
-
-    /// Returns whether the table has a type under this name.
-    package static func isKnown(_ essence: String) -> Bool { fileExtensions[essence] != nil }
-
-    /// Every type that has a known extension, in alphabetical order.
-    package static var knownEssences: [String] { Set(essences.values).sorted() }
-
     /// Extension → type/subtype.
     private static let essences = Dictionary(
         rows(of: table).flatMap { row in row.dropFirst().map { ($0, row[0]) } },
         uniquingKeysWith: { _, last in last }
-    )
-
-    /// Type/subtype → its first extension.
-    package static let fileExtensions = Dictionary(
-        rows(of: table).compactMap { row in row.dropFirst().first.map { (row[0], $0) } },
-        uniquingKeysWith: { first, _ in first }
     )
 
     /// Returns the words of each line of a table; lines that begin with `#` are left out.
@@ -53,7 +36,7 @@ extension MediaType {
     /// (docs/conf/mime.types) give the same type, with two exceptions. For JavaScript, both tables still say
     /// application/javascript, which RFC 9239 made obsolete. The extension svgz is left out: it needs a
     /// Content-Encoding, and nothing here would decode it.
-    static let table = """
+    package static let table = """
         text/html html htm
         text/css css
         text/javascript js

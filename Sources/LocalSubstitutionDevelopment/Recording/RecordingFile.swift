@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// The file of a recording, in which a reader finds a complete version at any moment.
 ///

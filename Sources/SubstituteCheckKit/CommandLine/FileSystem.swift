@@ -1,5 +1,6 @@
 package import Foundation
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// Short forms of the system's and of Foundation's functions for files.
 package enum FileSystem {

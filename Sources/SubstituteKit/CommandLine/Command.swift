@@ -1,5 +1,6 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionStandards
 
 /// The version of the tool.
 let toolVersion = libraryVersion

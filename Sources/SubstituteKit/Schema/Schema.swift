@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// The JSON schema of manifests (draft-07), for editors.
 ///

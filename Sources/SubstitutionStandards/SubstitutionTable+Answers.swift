@@ -1,29 +1,12 @@
-package import Foundation
-
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 package import FoundationNetworking
+#else
+package import Foundation
 #endif
+package import LocalSubstitutionCache
 
 extension SubstitutionTable {
-    /// Resolves a manifest, reads its files, and creates the table; the responses are built later.
-    ///
-    /// - Parameters:
-    ///   - manifest: The manifest.
-    ///   - folder: The folder to which the paths in the manifest are relative.
-    ///   - reading: The way to bring the files into memory.
-    ///   - date: The date to compare `until` with.
-    /// - Throws: ``ManifestError`` with every error of the manifest and its files.
-    package convenience init(
-        _ manifest: SubstitutionManifest,
-        folder: URL,
-        reading: ReadingMode = .mapped,
-        on date: Date = Date()
-    ) throws(ManifestError) {
-        let resolved = try manifest.resolved(in: folder, on: date)
-        try self.init(resolved, resolved.contents(reading))
-    }
-
     /// Returns the response to a request that a file answers without the network; nil for all other requests.
     package func answer(to request: URLRequest) -> CachedURLResponse? {
         decision(on: request).file?.response(to: request)

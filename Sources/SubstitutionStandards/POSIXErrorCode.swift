@@ -1,13 +1,5 @@
 package import Foundation
 
-/// Calls a function of the system, and calls it again if a signal has interrupted it.
-package func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
-    while true {
-        let result = call()
-        if result >= 0 || errno != EINTR { return result }
-    }
-}
-
 extension POSIXErrorCode {
     /// Finds the `errno` behind an error of Foundation; nil if there is none.
     package init?(behind error: any Error) {
