@@ -10,10 +10,10 @@ struct WarningLimitTests {
     @Test(
         "Folders that were not expanded because of a limit are reported neither as empty nor as unused",
         arguments: [
-            (LoadBudget.Limit.Kind.urls, ManifestIssue.Code.tooManyURLs), (.bytes, .tooLong), (.names, .endlessFolder),
+            (LoadBudget.Limit.urls, ManifestIssue.Code.tooManyURLs), (.bytes, .tooLong), (.names, .endlessFolder),
         ]
     )
-    func beyondTheLimit(kind: LoadBudget.Limit.Kind, code: ManifestIssue.Code) throws {
+    func beyondTheLimit(kind: LoadBudget.Limit, code: ManifestIssue.Code) throws {
         let folder = try TemporaryFolder()
         try folder.write("a", to: "a.txt")
         for name in ["1", "2", "3"] { try folder.write(name, to: "d/\(name).txt") }

@@ -4,16 +4,26 @@
 /// the header fields of the entry. Everything that a manifest multiplies is spent from the budget before it is created.
 package final class LoadBudget {
     /// A limit on something that a manifest multiplies.
-    package struct Limit: Hashable, Sendable {
-        package enum Kind: Sendable { case urls, bytes, names }
+    package enum Limit: Sendable {
+        /// The URLs; each file of a folder counts, and a `//` key counts twice.
+        case urls
+        /// The memory for the texts of all URLs, each with the header fields of its response.
+        case bytes
+        /// The names that are visited in folders.
+        case names
 
-        package let kind: Kind
-        let maximum: Int
+        fileprivate var maximum: Int {
+            switch self {
+            case .urls: 200_000
+            case .bytes: 150_000_000
+            case .names: 1_000_000
+            }
+        }
 
         /// Returns the clause about the path with which the manifest exceeds the limit.
         func cause(of path: String) -> String {
             let held = "all of which an app would hold in memory"
-            return switch kind {
+            return switch self {
             case .urls: "with \(path) the manifest maps more than \(maximum) URLs, \(held)"
             case .bytes:
                 "with \(path) the manifest's URLs, each with its own header fields, take more than "
@@ -23,26 +33,22 @@ package final class LoadBudget {
         }
     }
 
-    private let maximum: [Limit.Kind: Int]
-    private var spent: [Limit.Kind: Int] = [:]
+    private var rest: [Limit: Int]
 
-    /// Creates the budget for one load.
-    ///
-    /// - Parameters:
-    ///   - urls: The maximum number of URLs; each file of a folder counts, and a `//` key counts twice.
-    ///   - bytes: The maximum memory for the texts of all URLs, each with the header fields of its response.
-    ///   - names: The maximum number of names that are visited in folders.
-    package init(urls: Int = 200_000, bytes: Int = 150_000_000, names: Int = 1_000_000) {
-        maximum = [.urls: urls, .bytes: bytes, .names: names]
+    /// Creates the budget for one load; tests pass smaller amounts.
+    package init(urls: Int? = nil, bytes: Int? = nil, names: Int? = nil) {
+        rest = [
+            .urls: urls ?? Limit.urls.maximum, .bytes: bytes ?? Limit.bytes.maximum,
+            .names: names ?? Limit.names.maximum,
+        ]
     }
 
     /// Spends an amount.
     ///
     /// - Throws: ``FileProblem/exceeds(_:)`` now and on all later calls, if more is spent than the limit allows.
-    package func spend(_ amount: Int, of kind: Limit.Kind) throws(FileProblem) {
-        let maximum = maximum[kind, default: 0]
-        let (sum, overflow) = spent[kind, default: 0].addingReportingOverflow(amount)
-        spent[kind] = overflow ? .max : sum
-        if overflow || sum > maximum { throw .exceeds(Limit(kind: kind, maximum: maximum)) }
+    package func spend(_ amount: Int, of limit: Limit) throws(FileProblem) {
+        let left = rest[limit, default: 0]
+        rest[limit] = amount <= left ? left - amount : -1
+        if amount > left { throw .exceeds(limit) }
     }
 }

@@ -41,8 +41,9 @@ extension Finding {
         case .isFolder, .isFile, .notRegular: .wrongFileKind
         case .isLink, .replaced, .unreadable: .unreadableFile
         case .outside: .outsideFolder
-        case .isLinkToFolder, .endless, .tooDeep: .endlessFolder
-        case .exceeds(let limit): [.urls: .tooManyURLs, .bytes: .tooLong][limit.kind] ?? .endlessFolder
+        case .isLinkToFolder, .endless, .tooDeep, .exceeds(.names): .endlessFolder
+        case .exceeds(.urls): .tooManyURLs
+        case .exceeds(.bytes): .tooLong
         }
     }
 }

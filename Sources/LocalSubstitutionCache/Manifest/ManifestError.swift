@@ -39,21 +39,10 @@ extension ManifestError {
         self.init(path, .unreadableManifest, reason)
     }
 
-    /// Creates an error with one issue: changes of the manifest cannot be detected.
-    package init(unwatched path: String, because reason: String) {
-        self.init(path, .notWatched, reason)
-    }
-
-    private init(_ path: String, _ code: ManifestIssue.Code, _ reason: String) {
+    /// Creates an error with one issue about the manifest as a whole.
+    package init(_ path: String, _ code: ManifestIssue.Code, _ reason: String) {
         self.init([
-            ManifestIssue(
-                severity: .error,
-                code: code,
-                message: reason,
-                file: path,
-                line: 1,
-                column: 1
-            )
+            ManifestIssue(severity: .error, code: code, message: reason, file: path, line: 1, column: 1)
         ])
     }
 }

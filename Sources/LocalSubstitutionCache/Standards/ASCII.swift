@@ -12,6 +12,9 @@ extension String {
 }
 
 extension UInt8 {
+    /// Returns whether the byte is one of the characters, which must be ASCII.
+    func isOne(of characters: StaticString) -> Bool { characters.withUTF8Buffer { $0.contains(self) } }
+
     package var isASCIIDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
     package var isASCIILetter: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 }
@@ -24,53 +27,27 @@ extension UInt8 {
     package var isControl: Bool { self < 0x20 || self == 0x7F }
 
     /// True for `unreserved` of RFC 3986 §2.3.
-    package var isUnreserved: Bool {
-        isASCIILetter || isASCIIDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
-            || self == UInt8(ascii: "_") || self == UInt8(ascii: "~")
-    }
+    package var isUnreserved: Bool { isASCIILetter || isASCIIDigit || isOne(of: "-._~") }
 
     /// True for `sub-delims` of RFC 3986 §2.2.
-    var isSubDelimiter: Bool {
-        switch self {
-        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("),
-            UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"),
-            UInt8(ascii: "="):
-            true
-        default:
-            false
-        }
-    }
+    var isSubDelimiter: Bool { isOne(of: "!$&'()*+,;=") }
 
     /// True for `sub-delims`, ":" and "@".
     ///
     /// A path may contain these characters raw (RFC 3986 §3.3), but many pages percent-encode them. Both spellings have
     /// the same meaning.
-    package var isOftenEncoded: Bool { isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@") }
+    package var isOftenEncoded: Bool { isSubDelimiter || isOne(of: ":@") }
 
     /// True for "/" and for `pchar` of RFC 3986 §3.3, except percent-encoding.
-    package var isPathCharacter: Bool {
-        isUnreserved || isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@")
-            || self == UInt8(ascii: "/")
-    }
+    package var isPathCharacter: Bool { isUnreserved || isSubDelimiter || isOne(of: ":@/") }
 
     /// True for the characters that most host names consist of: lower-case letters, digits, "-" and ".".
     package var isPlainHostCharacter: Bool {
-        UInt8(ascii: "a")...UInt8(ascii: "z") ~= self || isASCIIDigit || self == UInt8(ascii: "-")
-            || self == UInt8(ascii: ".")
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= self || isASCIIDigit || isOne(of: "-.")
     }
 
     /// True for `tchar` of RFC 9110 §5.6.2.
-    package var isTokenCharacter: Bool {
-        if isASCIILetter || isASCIIDigit { return true }
-        return switch self {
-        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-            true
-        default:
-            false
-        }
-    }
+    package var isTokenCharacter: Bool { isASCIILetter || isASCIIDigit || isOne(of: "!#$%&'*+-.^_`|~") }
 
     package var asciiLowercased: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
 }

@@ -25,19 +25,11 @@ package enum CacheStatus {
 
     /// Returns the text as an sf-string (RFC 8941 §3.3.3).
     ///
-    /// An sf-string holds printable ASCII only, so everything else is percent-encoded.
+    /// An sf-string holds printable ASCII only, so everything else is percent-encoded, and so are quotation marks and
+    /// backslashes.
     private static func string(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy {
-            (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
-        }
-        if isPlain { return "\"\(text)\"" }
-        let scalars = text.unicodeScalars.map { scalar in
-            switch scalar {
-            case "\"", "\\": "\\\(scalar)"
-            case " "..."~": String(scalar)
-            default: String(scalar).addingPercentEncoding(withAllowedCharacters: []) ?? "?"
-            }
-        }
-        return "\"\(scalars.joined())\""
+        "\"\(text.addingPercentEncoding(withAllowedCharacters: plain) ?? "?")\""
     }
+
+    private static let plain = CharacterSet(charactersIn: " "..."~").subtracting(CharacterSet(charactersIn: "\"\\"))
 }

@@ -254,9 +254,7 @@ package struct URLIdentity: Hashable, Sendable {
                 appendEncoded(byte, to: &result)
             case 0..<0x20, 0x7F:
                 throw .control
-            case 0x80..., UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "["),
-                UInt8(ascii: "]"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"),
-                UInt8(ascii: "}"):
+            case _ where byte >= 0x80 || byte.isOne(of: "\"<>[]^`{|}"):
                 appendEncoded(byte, to: &result)
             default:
                 result.append(byte)

@@ -60,9 +60,9 @@ extension LocalSubstitutionCache {
     private func watch(_ changed: @escaping @Sendable ([String]) -> Void) throws(ManifestError) -> FolderWatcher {
         guard source.reading == .copied else {
             throw ManifestError(
-                unwatched: source.name,
-                because:
-                    "the cache maps its files, and writing a mapped file in place kills the process; create the cache with "
+                source.name,
+                .notWatched,
+                "the cache maps its files, and writing a mapped file in place kills the process; create the cache with "
                     + "reading: .copied"
             )
         }
@@ -70,8 +70,9 @@ extension LocalSubstitutionCache {
             return try FolderWatcher(source.folder, manifest: source.file, changed)
         } catch {
             throw ManifestError(
-                unwatched: source.name,
-                because: "\(quoted(source.folder.path)) cannot be watched: \(error.localizedDescription)"
+                source.name,
+                .notWatched,
+                "\(quoted(source.folder.path)) cannot be watched: \(error.localizedDescription)"
             )
         }
     }

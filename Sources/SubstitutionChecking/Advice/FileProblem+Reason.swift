@@ -28,12 +28,9 @@ extension FileProblem {
         case .outside: "put the file itself into the folder"
         case .endless: "put the file itself there, or remove the links"
         case .tooDeep: "move it up"
-        case .exceeds(let limit):
-            switch limit.kind {
-            case .urls: "remove entries, or map smaller folders"
-            case .bytes: "remove header fields, shorten the URLs, or map smaller folders"
-            case .names: "map smaller folders"
-            }
+        case .exceeds(.urls): "remove entries, or map smaller folders"
+        case .exceeds(.bytes): "remove header fields, shorten the URLs, or map smaller folders"
+        case .exceeds(.names): "map smaller folders"
         }
     }
 }
