@@ -230,17 +230,24 @@ extension HARFile.Exchange {
 
     /// Returns header fields, keyed by their lowercase names.
     ///
-    /// HTTP/2's pseudo-header fields, which begin with ":", are not removed, because no caller looks them up. Only the
-    /// first line of a value is kept, because a new field or an obsolete line fold follows the line break.
+    /// HTTP/2's pseudo-header fields, which begin with ":", are not removed, because no caller looks them up. Several
+    /// fields of one name are one list (RFC 9110 §5.3), and so are the lines of a value, in which Chromium writes such
+    /// fields. Of a name that has no list, the last field counts, with its first line.
     private static func fields(_ value: Any?) -> [String: String] {
         var fields: [String: String] = [:]
         for case let field as [String: Any] in value as? [Any] ?? [] {
             guard let name = field["name"] as? String, let value = field["value"] as? String else { continue }
-            let line = value.unicodeScalars.prefix { $0 != "\n" && $0 != "\r" }
-            fields[name.lowercased()] = String(line).trimmingCharacters(in: .whitespaces)
+            let lines = value.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            let key = name.lowercased()
+            let isList = Self.lists.contains(key)
+            fields[key] = isList ? ([fields[key]].compactMap(\.self) + lines).joined(separator: ", ") : lines[0]
         }
         return fields
     }
+
+    private static let lists: Set = ["cache-control", "vary"]
 
     /// Returns the freshness lifetime in seconds (RFC 9111 §5.2.2).
     ///

@@ -118,7 +118,9 @@ struct IncomingBody {
         throws(ToolError)
     {
         let secrets = SecretMask.findings(in: key.spelling)
-        let token = secrets.personal.first.map { "its URL holds a token or password (\($0)), so it is for one person" }
+        let token = secrets.personal.first.map { name in
+            "its URL holds a token or password\(name.isEmpty ? "" : " (\(name))"), so it is for one person"
+        }
         if let reason = privacy.reason(kind) ?? token {
             guard includesPrivate else { throw ToolError("\(reason); --include-private takes it") }
             remarks.append("may be for one person: look at it before you ship it")

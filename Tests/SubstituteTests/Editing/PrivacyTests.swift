@@ -16,6 +16,8 @@ struct PrivacyTests {
         var type = "application/json"
         /// A part of the reason for which the response is left out; nil if it is taken.
         let reason: String?
+        /// The fields that follow those in `sent`.
+        var more: [String: String] = [:]
     }
 
     static let rows = [
@@ -41,6 +43,20 @@ struct PrivacyTests {
             sent: ["Cache-Control": "public", "Vary": "Accept, Cookie"],
             reason: "it depends on cookies (Vary: Accept, Cookie)"
         ),
+        Row(asked: [:], sent: ["Cache-Control": "private\nmax-age=1"], reason: "its server forbids shared copies"),
+        Row(
+            asked: [:],
+            sent: ["Cache-Control": "no-store"],
+            reason: "its server forbids shared copies",
+            more: ["cache-control": "max-age=1"]
+        ),
+        Row(
+            asked: ["Cookie": ""],
+            sent: ["Vary": "Cookie"],
+            type: "text/css",
+            reason: "it depends on cookies",
+            more: ["Vary": "Accept-Encoding"]
+        ),
         Row(asked: ["Cookie": ""], type: "text/css", reason: nil),
         Row(asked: ["Cookie": ""], sent: ["Vary": "cookie"], type: "text/css", reason: "it depends on cookies"),
         Row(asked: ["Cookie": ""], sent: ["Vary": "Accept-Encoding"], type: "text/javascript", reason: nil),
@@ -61,7 +77,7 @@ struct PrivacyTests {
             text: bodies[row.type],
             size: row.type == "text/css" ? "0" : nil,
             asked: row.asked.map { .init($0.key, $0.value) },
-            sent: row.sent.map { .init($0.key, $0.value) }
+            sent: [row.sent, row.more].flatMap { $0.map { .init($0.key, $0.value) } }
         )
         let result = try await site.take(HAR.text(entry))
         #expect(try site.files.isEmpty == (row.reason != nil), "\(result)")
