@@ -4,6 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import SubstituteCheckKit
+
 @Suite("substitute check", .serialized)
 struct CheckTests {
     /// Compares one checked-in file with the tool's output for all invalid manifests.
@@ -160,6 +162,17 @@ struct CheckTests {
         }
         #expect(result.output.contains("deep.xml"))
         #expect(result.output.contains("short.png"))
+    }
+
+    @Test("The cost of broken XML is linear", arguments: ["--", "<!--", "&b;", "<b>", "</b>", "<b c='&d;'/>"])
+    func brokenXML(part: String) throws {
+        let growth = Growth.whenEightfold(4000) { count in
+            for start in ["<a>", "<a><!--"] {
+                let text = Data((start + String(repeating: part, count: count) + "--></a>").utf8)
+                _ = XMLCheck.problem(in: text, isSVG: false)
+            }
+        }
+        #expect(growth < Growth.limit)
     }
 
     @Test("Valid content that looks like another format causes no warning")

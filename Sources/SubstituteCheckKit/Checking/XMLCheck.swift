@@ -112,6 +112,8 @@ final class XMLCheck: NSObject, XMLParserDelegate {
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
         let code = (error as NSError).code
         guard mistake == nil, !Self.warnings.contains(code) else { return }
+        // After it, the parser's time grows with the square of the number of mistakes in one comment.
+        parser.abortParsing()
         mistake = "in line \(parser.lineNumber), column \(parser.columnNumber), \(Self.cause(code))"
     }
 
