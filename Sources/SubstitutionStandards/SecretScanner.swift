@@ -20,6 +20,10 @@ package struct SecretScanner {
         package let isCertain: Bool
         /// True for a token that identifies a person: a key of a known form, or a text after a scheme's name.
         package let isToken: Bool
+        /// True for a JSON object or list whose name suggests a secret.
+        ///
+        /// It is not certain, because such an object may be public: `"session": {"title": …}`.
+        package var isObject = false
     }
 
     /// A decoded byte of the text.
@@ -239,6 +243,9 @@ package struct SecretScanner {
         }
         let name = text(start..<end)
         let suggestion = SecretWords.suggestion(of: name)
+        if suggestion == .certain, start >= open, let object = objectOfMember(after: end) {
+            _ = add(name, object.lowerBound, to: object.upperBound, isObject: true)
+        }
         if let sign = assignment(after: end) {
             if !isURL, [end, sign.index + 1, sign.value - 1].contains(where: { letters[$0].endsURL }) {
                 begin(.text, after: sign.index)
@@ -267,16 +274,21 @@ package struct SecretScanner {
             let last = endOfValue(next, isLine: isLine)
             return add(zone == .query ? parameterName : name, whole(next), to: last, isCertain: true, isToken: true)
         }
-        if suggestion == .certain, let next = secretAfterBareName(start, end) {
-            return add(name, next, to: endOfValue(next), isCertain: true)
+        if suggestion == .certain, let secret = secretAfterBareName(start, end) {
+            return add(name, secret.lowerBound, to: secret.upperBound, isCertain: true)
         }
         return end
     }
 
     /// Adds a secret; returns the index at which the reading goes on.
-    private mutating func add(_ name: String, _ start: Int, to end: Int, isCertain: Bool = false, isToken: Bool = false)
-        -> Int
-    {
+    private mutating func add(
+        _ name: String,
+        _ start: Int,
+        to end: Int,
+        isCertain: Bool = false,
+        isToken: Bool = false,
+        isObject: Bool = false
+    ) -> Int {
         var (name, first, end) = (name, letters[start].start, end)
         if isCertain, start < open, let outer = found.popLast() {
             (name, first, end) = (name.isEmpty ? outer.name : name, min(first, outer.range.lowerBound), max(end, open))
@@ -285,7 +297,9 @@ package struct SecretScanner {
         first = max(first, found.last?.range.upperBound ?? 0)
         if first < letters[end - 1].end {
             let range = first..<letters[end - 1].end
-            found.append(Place(name: name, range: range, isCertain: isCertain, isToken: isToken))
+            found.append(
+                Place(name: name, range: range, isCertain: isCertain, isToken: isToken, isObject: isObject)
+            )
             open = isCertain ? 0 : end
         }
         return isCertain ? end : start
@@ -330,7 +344,8 @@ package struct SecretScanner {
         let isEqual = letters[index].isOne(of: "=")
         var sign = Assignment(index: index, isEqual: isEqual, isOfJSON: index > end && !isEqual, value: index + 1)
         if !gap.contains(sign.value) {
-            gap = sign.value..<(letters[sign.value...].firstIndex { !$0.isOne(of: " \t=>[") } ?? letters.count)
+            let spaces: StaticString = sign.isOfJSON ? " \t\r\n=>[" : " \t=>["
+            gap = sign.value..<(letters[sign.value...].firstIndex { !$0.isOne(of: spaces) } ?? letters.count)
         }
         sign.value = gap.upperBound
         guard sign.value < letters.count else { return nil }
@@ -349,6 +364,24 @@ package struct SecretScanner {
             sign.isLine = zone == .text && !isEqual && !sign.isOfJSON && sign.value > index + 1
         }
         return sign
+    }
+
+    /// Returns the content of the object or list after `"name":`; nil if another value follows, or none.
+    ///
+    /// Without a closing bracket, it ends with the text.
+    private func objectOfMember(after end: Int) -> Range<Int>? {
+        guard end < letters.count, letters[end].isOne(of: "\"'"),
+            let colon = letters[(end + 1)...].firstIndex(where: { !$0.isSpace }), letters[colon].isOne(of: ":"),
+            let start = letters[(colon + 1)...].firstIndex(where: { !$0.isSpace }), letters[start].isOne(of: "{[")
+        else { return nil }
+        var (depth, isQuoted) = (0, false)
+        for index in start..<letters.count where letters[index].isRaw == letters[start].isRaw {
+            if letters[index].isOne(of: "\"") { isQuoted.toggle() }
+            if isQuoted { continue }
+            depth += letters[index].isOne(of: "{[") ? 1 : letters[index].isOne(of: "}]") ? -1 : 0
+            if depth == 0 { return index == start + 1 ? nil : start + 1..<index }
+        }
+        return start + 1 < letters.count ? start + 1..<letters.count : nil
     }
 
     /// Returns the index at which the secret ends that begins at another index, or lies before it.
@@ -378,16 +411,17 @@ package struct SecretScanner {
         return isOfSentence ? nil : (next, isNamed)
     }
 
-    /// Returns the index of the secret in `token&secret`, or in `/token/secret` if it is random.
-    private func secretAfterBareName(_ start: Int, _ end: Int) -> Int? {
+    /// Returns the secret in `token&secret`, or in `/token/secret` if it is random.
+    private func secretAfterBareName(_ start: Int, _ end: Int) -> Range<Int>? {
         let next = end + 1
         guard next < letters.count, letters[next].isOfWord,
-            zone == .query ? letters[end].isOne(of: "&") : zone == .path && letters[end].isOne(of: "/")
+            letters[end].isOne(of: zone == .query ? "&" : "/")
         else { return nil }
         let last = letters[next...].firstIndex { $0.endsPiece || $0.isOne(of: "/=") } ?? letters.count
-        if zone == .path { return isRandom(next..<last) ? next : nil }
+        // In a text, this is a file's path.
+        if zone != .query { return isRandom(next..<last) ? next..<(zone == .path ? endOfValue(next) : last) : nil }
         let isNamed = last < letters.count && letters[last].isOne(of: "=")
-        return isNamed || letters[end].isRaw && !isStartOfPiece(start) ? nil : next
+        return isNamed || letters[end].isRaw && !isStartOfPiece(start) ? nil : next..<endOfValue(next)
     }
 
     /// Returns the content of a form's part (RFC 7578), if its header ends here.

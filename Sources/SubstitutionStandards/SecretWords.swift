@@ -70,14 +70,11 @@ package enum SecretWords {
         "accesscode", "verificationcode", "resetcode", "recoverycode", "activationcode", "confirmationcode",
         "logincode", "smscode", "mfacode", "facode", "onetimecode", "backupcode", "devicecode", "usercode", "twofactor",
         "securityanswer", "recoveryphrase", "seedphrase", "remoteuser", "clientcert", "clientprincipal", "authdata",
-        "authinfo", "userauth", "basicauth", "xauth",
-        "httpauth",
+        "authinfo", "userauth", "basicauth", "httpauth",
     ])
     private static let certain: Set = [
         "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "mfa", "tan", "lsid",
-        "osid", "sig", "sign", "sid",
-        "tok",
-        "tkn", "cred", "creds",
+        "osid", "sig", "sign", "sid", "tok", "tkn", "cred", "creds", "xauth",
         "hdnea", "hdnts", "hdntl", "saml", "samlresponse", "dpop", "mdp", "clave", "senha", "haslo", "cvv", "cvc",
         "ssn", "iban", "pat", "skey", "accessid", "googleaccessid", "awsaccesskeyid",
     ]

@@ -43,9 +43,14 @@ package enum UserInformation {
     package static func mayBe(in text: some Collection<UInt8>) -> Bool {
         var previous: UInt8 = 0
         for byte in text {
-            // An encoded "@" ends in the digits 40: `%40`, or `\u0040` in JSON.
-            if byte == UInt8(ascii: "@") || byte == UInt8(ascii: "0") && previous == UInt8(ascii: "4") { return true }
-            previous = byte
+            switch (previous, byte) {
+            case (_, UInt8(ascii: "@")): return true
+            // `%40`, `\u0040` and `&#x40;`; `&#64;`; `&commat;`; the last bytes of characters that look like "@".
+            case (UInt8(ascii: "4"), UInt8(ascii: "0")), (UInt8(ascii: "6"), UInt8(ascii: "4")),
+                (UInt8(ascii: "m"), UInt8(ascii: "m")), (0xBC, 0xA0), (0xB9, 0xAB):
+                return true
+            default: previous = byte
+            }
         }
         return false
     }

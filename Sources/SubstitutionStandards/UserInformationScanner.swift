@@ -222,8 +222,9 @@ struct UserInformationScanner {
 
     /// Returns the character at an offset, decoded.
     ///
-    /// `%40`, `%2540`, `\u0040` and `@` give the same byte, and `\/` gives `/`. An invisible character as messages
-    /// write it, such as `\u{200B}`, is one character.
+    /// `%40`, `%2540`, `\u0040`, `\x40`, `&#64;`, `&commat;` and `@` give the same byte, and so do the characters that
+    /// look like "@", and `\/` gives `/`. An invisible character as messages write it, such as `\u{200B}`, is one
+    /// character.
     private func letter(at offset: Int) -> Letter {
         guard offset < text.count else { return Letter(byte: 0, level: 0, end: offset) }
         let byte = text[offset]
@@ -246,9 +247,24 @@ struct UserInformationScanner {
             if text[(offset + 1)...].starts(with: "u00".utf8), let value = hexadecimal(offset + 4) {
                 return Letter(byte: value, level: 0, end: offset + 6)
             }
+            if text[offset + 1] == UInt8(ascii: "x"), let value = hexadecimal(offset + 2) {
+                return Letter(byte: value, level: 0, end: offset + 4)
+            }
+        } else if byte == UInt8(ascii: "&"), let end = text[offset...].prefix(10).firstIndex(of: UInt8(ascii: ";")) {
+            let name = String(decoding: text[(offset + 1)..<end], as: UTF8.self).lowercased()
+            let code =
+                name.hasPrefix("#x")
+                ? Int(name.dropFirst(2), radix: 16) : name.hasPrefix("#") ? Int(name.dropFirst()) : Self.names[name]
+            if let code { return Letter(byte: UInt8(clamping: code), level: 0, end: end + 1) }
+        } else if byte == 0xEF, Self.lookalikes.contains(where: { text[offset...].starts(with: $0.utf8) }) {
+            return Letter(byte: UInt8(ascii: "@"), level: 0, end: offset + 3)
         }
         return Letter(byte: byte, level: 0, end: offset + 1)
     }
+
+    /// The character references of HTML for characters of a URL's authority.
+    private static let names = ["commat": 0x40, "colon": 0x3A, "sol": 0x2F]
+    private static let lookalikes = ["\u{FF20}", "\u{FE6B}"]
 
     private func hexadecimal(_ offset: Int) -> UInt8? {
         guard offset + 1 < text.count, text[offset].isHexDigit, text[offset + 1].isHexDigit else { return nil }

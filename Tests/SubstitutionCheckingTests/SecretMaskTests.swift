@@ -172,6 +172,12 @@ struct SecretMaskTests {
         }
     }
 
+    @Test("An object is not certainly a secret because of its name, but a member of it may be")
+    func objects() {
+        #expect(!SecretMask.isCertain(in: "{\"sessions\": [{\"title\": \"Keynote\"}], \"tokens\": {\"a\": \"#fff\"}}"))
+        #expect(SecretMask.isCertain(in: "{\"session\": {\"title\": \"a\", \"pin\": \"1234\"}}"))
+    }
+
     private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjMifQ.abc9sig"
 
     @Test(
@@ -215,6 +221,10 @@ struct SecretMaskTests {
             ("{\"a\": 1, \"pin\": 1234}", "{\"a\": 1, \"pin\": masked"),
             ("a=1&password=x;y&b=2", "a=1&password=masked&b=2"),
             ("it sent Bearer abc123 to h", "it sent Bearer masked to h"), ("a ghp_abc b", "a masked b"),
+            ("{\"tokens\":[\"a\", \"b]\"], \"x\": 1}", "{\"tokens\":[masked], \"x\": 1}"),
+            ("{\"session\" : {\"id\": [{}], \"b\": 1}, \"x\": 1}", "{\"session\" : {masked}, \"x\": 1}"),
+            ("{\"token\":\n \"a\", \"b\": 1}", "{\"token\":\n \"masked\", \"b\": 1}"),
+            ("h/token/Ab3dE5gH7jK9mN1pQ2/a.css is new", "h/token/masked/a.css is new"),
             ("token = ab/cd;e?f#g h", "token = masked h"), ("GET /a token= ab/cd", "GET /a token= masked"),
             ("/a,token = ab/cd h", "/a,token = masked h"), ("/a token=\"ab/cd\" h", "/a token=\"masked\" h"),
             ("/a;token=\"ab/cd\" h", "/a;token=\"masked\" h"),
@@ -248,6 +258,14 @@ struct SecretMaskTests {
             ("https://h/session: 2 files", "https://h/session: 2 files"),
             ("\"https://h/token\": \"a.txt\"", "\"https://h/token\": \"a.txt\""),
             ("https://h/SG.html and \"ghp_a…\"", "https://h/SG.html and \"ghp_a…\""),
+            (
+                "https://h/session: 2 files, \"https://h/pin\":\"a\"",
+                "https://h/session: 2 files, \"https://h/pin\":\"a\""
+            ),
+            ("add https://h/reset/token:ab12 is", "add https://h/reset/token:masked is"),
+            ("https://h/:ghp_16C7e42F292c6912E7 is", "https://h/:masked is"),
+            ("it sent {\"session\":{\"id\":\"ab\"}}", "it sent {\"session\":{masked}}"),
+            ("it sent {\"a\":[{\"b\":\"ab\"}]}", "it sent {\"a\":[{\"b\":\"ab\"}]}"),
             ("password: hunter2", "password: masked"), ("https://h/a?state=x&code=y", "https://h/a?state=x&code=y"),
             ("use: substitute add 'https://h/?token=x'", "use: substitute add 'https://h/?token=x'"),
             ("substitute add: https://h/?token=x is", "substitute add: https://h/?token=masked is"),

@@ -77,7 +77,7 @@ package enum SecretMask {
     package static func shown(_ message: String, isOwn: Bool = false) -> String {
         let message = UserInformation.hidden(in: message)
         if isOwn { return message }
-        let places = SecretScanner.places(in: message).filter(\.isCertain)
+        let places = SecretScanner.places(in: message).filter { $0.isCertain || $0.isObject }
         guard !places.isEmpty else { return message }
         let bytes = Array(message.utf8)
         var typed = message.matches(of: typed).map { match in
@@ -102,12 +102,11 @@ package enum SecretMask {
 
     /// True if a name is the end of a URL, which a colon of the sentence follows: `https://h/session: 2 files`.
     private static func isEndOfURL(_ name: String, in text: ArraySlice<UInt8>) -> Bool {
-        ["", "\""].contains { end in
-            ["", " ", "\"", " \""].contains { start in
-                let ending = "/\(name)\(end):\(start)".utf8
+        !name.isEmpty
+            && [": ", ": \"", "\":", "\": ", "\":\"", "\": \""].contains { colon in
+                let ending = "/\(name)\(colon)".utf8
                 return text.suffix(ending.count).elementsEqual(ending)
             }
-        }
     }
 
     nonisolated(unsafe) private static let typed =
