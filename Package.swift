@@ -12,6 +12,7 @@ let package = Package(
         .library(name: "LocalSubstitutionArchive", targets: ["LocalSubstitutionArchive"]),
         .library(name: "LocalSubstitutionWebViews", targets: ["LocalSubstitutionWebViews"]),
         .library(name: "LocalSubstitutionDevelopment", targets: ["LocalSubstitutionDevelopment"]),
+        .library(name: "SubstitutionStandards", targets: ["SubstitutionStandards"]),
         .executable(name: "substitute", targets: ["substitute"]),
         .plugin(name: "CheckManifest", targets: ["CheckManifest"]),
         .plugin(name: "SubstituteCommand", targets: ["SubstituteCommand"]),

@@ -2,7 +2,7 @@
 
 // snippet.hide
 import Foundation
-import LocalSubstitutionCache
+import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)

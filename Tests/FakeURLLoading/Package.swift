@@ -19,7 +19,7 @@ let package = Package(
             name: "LocalSubstitutionCache",
             path: ".",
             exclude: ["README.md", "Tests", "TestSupport"] + others.map { "Library/\($0)" }
-                + ["Sessions", "LocalSubstitutionCache.docc", "PrivacyInfo.xcprivacy"].map {
+                + ["LocalSubstitutionCache.docc", "PrivacyInfo.xcprivacy"].map {
                     "Library/LocalSubstitutionCache/\($0)"
                 },
             sources: [

@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstitutionRules
+import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)

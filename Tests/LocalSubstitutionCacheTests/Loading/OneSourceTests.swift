@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import SubstitutionStandards
 import TestSupport
 import Testing
 

@@ -1,13 +1,12 @@
 import Foundation
 import LoopbackServer
+import SubstitutionStandards
 import Testing
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-
-@testable import LocalSubstitutionCache
 
 @Suite("Redirects", .serialized)
 final class RedirectPolicyTests {
