@@ -39,10 +39,12 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The file's path below the manifest's folder, as it is on disk.
     public var file: String { foundFile.path }
 
-    /// The media type of the response, with `charset=utf-8` added for text and JavaScript without a charset.
-    public var mediaType: MediaType {
-        (entry.type ?? MediaType(fileName: foundFile.path) ?? .octetStream).withCharset
-    }
+    /// The response's `Content-Type`, such as `text/css; charset=utf-8`.
+    ///
+    /// Text and JavaScript have `charset=utf-8`, unless the entry names a charset.
+    public var mediaType: String { type.description }
+
+    package var type: MediaType { (entry.type ?? MediaType(fileName: file) ?? .octetStream).withCharset }
 
     /// The conditions under which the file answers instead of the network.
     ///

@@ -136,7 +136,7 @@ package final class Row: @unchecked Sendable {
         var fields = [String: String](minimumCapacity: 8 + substitution.entry.headers.count)
         fields["Access-Control-Allow-Origin"] = "*"
         fields["Content-Length"] = String(contents.data.count)
-        fields["Content-Type"] = substitution.mediaType.description
+        fields["Content-Type"] = substitution.mediaType
         // There is no `Last-Modified`: its date would be the date of the app's build, and a client would send that date
         // to the real server.
         if substitution.entry.conditions.isEmpty {

@@ -1,7 +1,7 @@
 /// A media type (RFC 9110 §8.3.1), such as `text/css; charset=utf-8`.
-public struct MediaType: Hashable, Sendable, CustomStringConvertible {
+package struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// `type/subtype` in lower case, without parameters.
-    public let essence: String
+    package let essence: String
     /// The parameters in the order of the text: names in lower case, values without quotation marks.
     package let parameters: [Parameter]
 
@@ -53,7 +53,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// The type in the form of a `Content-Type` header field.
     ///
     /// Parameter values that are not tokens are in quotation marks.
-    public var description: String {
+    package var description: String {
         parameters.reduce(essence) { text, parameter in
             let isToken = !parameter.value.isEmpty && parameter.value.utf8.allSatisfy(\.isTokenCharacter)
             return "\(text); \(parameter.name)=\(isToken ? parameter.value : Self.quotedString(parameter.value))"

@@ -153,7 +153,7 @@ final class NearestIndex: Sendable {
             Set((rule.remainder(of: query) ?? "").split(separator: "&"))
         }
         let differing = queries[0].symmetricDifference(queries[1])
-        let type = substitution.mediaType
+        let type = substitution.type
         let isNamed = MediaType(fileName: known.parts.foldedName)?.isSame(as: type) == true
         if !differing.isEmpty, let names = CacheBuster.names(of: differing, in: isNamed ? type : nil) {
             let selects = others.contains { other in

@@ -167,7 +167,7 @@ struct SchemeServer: @unchecked Sendable {
 
     private func file(_ row: Row, for asked: URLRequest, to request: URLRequest) -> SchemeReply {
         let substitution = row.substitution
-        let type = substitution.mediaType
+        let type = substitution.type
         if let url = asked.url, isRewritten(type, for: request) {
             var whole = asked
             whole.setValue(nil, forHTTPHeaderField: "Range")

@@ -26,10 +26,10 @@ struct FileSample {
     /// Reads the file.
     init(_ substitution: Substitution) throws(FileProblem) {
         (self.substitution, path, type, size) =
-            (substitution, substitution.file, substitution.mediaType, substitution.size)
+            (substitution, substitution.file, substitution.type, substitution.size)
         head = Array(try substitution.contents(upTo: FileFormat.headLength))
         format = FileFormat(head: head)
-        let isRead = substitution.mediaType.isText && substitution.size <= Self.textSize
+        let isRead = substitution.type.isText && substitution.size <= Self.textSize
         text = isRead ? try substitution.contents(upTo: Self.textSize) : nil
     }
 

@@ -24,7 +24,7 @@ package struct Inventory {
             substitutions.map { (Data($0.realPath.utf8), $0) },
             uniquingKeysWith: { first, _ in first }
         )
-        let groups = Dictionary(grouping: files.values) { FileKind($0.mediaType) }
+        let groups = Dictionary(grouping: files.values) { FileKind($0.type) }
         shares = FileKind.allCases.compactMap { kind in
             groups[kind].map { Share(kind: kind, files: $0.count, size: $0.reduce(0) { $0 + $1.size }) }
         }

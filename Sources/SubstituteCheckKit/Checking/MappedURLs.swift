@@ -38,7 +38,7 @@ struct MappedURLs {
         for candidate in order.candidates {
             let (url, substitution) = (candidate.target.identity, substitutions[candidate.substitution])
             folders.insert(url.folder)
-            if substitution.mediaType.isHTML { pageFolders.insert(url.folder) }
+            if substitution.type.isHTML { pageFolders.insert(url.folder) }
             if let length = substitution.folderLength {
                 let end = url.base.utf8.count - url.path.utf8.count + length
                 folderEntries[String(decoding: url.base.utf8.prefix(end), as: UTF8.self)] = substitution

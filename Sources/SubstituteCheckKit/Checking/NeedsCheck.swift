@@ -51,7 +51,7 @@ struct NeedsCheck {
         var found: [(offset: Int, url: URLIdentity, problem: Problem)] = []
         for reference in file.references where !reference.isOptional {
             // Without this condition, texts that a script makes a URL of would count as loads.
-            if substitution.mediaType.isJavaScript, !reference.isSpecifier { continue }
+            if substitution.type.isJavaScript, !reference.isSpecifier { continue }
             // Pages of https load nothing from http (Mixed Content Level 2 §4.4).
             guard let target = file.url(of: reference, at: url), url.scheme == "http" || target.scheme == "https" else {
                 continue

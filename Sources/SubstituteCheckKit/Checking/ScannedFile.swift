@@ -26,7 +26,7 @@ package struct ScannedFile {
 
     /// Scans a file; nil for a file of another type, a larger file, and one that cannot be read.
     fileprivate init?(_ substitution: Substitution) {
-        let type = substitution.mediaType
+        let type = substitution.type
         let patterns = Self.patterns[type.canonical.essence] ?? []
         guard type.isHTML || type.essence == "text/css" || type.isJavaScript || !patterns.isEmpty,
             substitution.size <= Self.largestSize,
@@ -149,7 +149,7 @@ package struct ScannedFiles {
 
     /// Returns the scanned file of a substitution; nil if it is not scanned.
     package mutating func file(of substitution: Substitution) -> ScannedFile? {
-        let key = "\(substitution.mediaType.canonical.essence) \(substitution.realPath)"
+        let key = "\(substitution.type.canonical.essence) \(substitution.realPath)"
         if let known = found[key] { return known }
         let file = ScannedFile(substitution)
         found[key] = .some(file)

@@ -53,7 +53,7 @@ enum ListCommand {
             let times = use.map { [$0.times(substitution) == 0 ? "never" : "\($0.times(substitution)) ×"] } ?? []
             table.append(
                 times + [
-                    visible(substitution.url), visible(substitution.file), substitution.mediaType.description,
+                    visible(substitution.url), visible(substitution.file), substitution.mediaType,
                     ByteCount(substitution.size).description, remarks(of: substitution),
                 ]
             )
@@ -102,7 +102,7 @@ enum ListCommand {
         init(_ substitution: Substitution, _ use: RecordedUse?) {
             times = use?.times(substitution)
             (url, file) = (visible(substitution.url), visible(substitution.file))
-            (type, size, line) = (substitution.mediaType.description, substitution.size, substitution.line)
+            (type, size, line) = (substitution.mediaType, substitution.size, substitution.line)
             when = substitution.conditions.map { $0.description.filter { $0 != "\"" } }
             until = substitution.lastDay
         }

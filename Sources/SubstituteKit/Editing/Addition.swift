@@ -111,7 +111,7 @@ struct Addition {
     func present(_ key: URLPattern, _ url: URL) -> Resource? {
         substitution(for: key).map { old in
             let file = URL(fileURLWithPath: old.realPath)
-            return Resource(key: key, file: file, type: old.mediaType, source: url, version: nil)
+            return Resource(key: key, file: file, type: old.type, source: url, version: nil)
         }
     }
 
@@ -183,7 +183,7 @@ struct Addition {
         do throws(ToolError) {
             let body = try IncomingBody(resource)
                 .accepted(as: path ?? old.file, includingPrivate: includesPrivate)
-            if let reason = body.objection(to: old.mediaType) { return .refused(reason) }
+            if let reason = body.objection(to: old.type) { return .refused(reason) }
             here = try Fingerprint(of: URL(fileURLWithPath: old.realPath), named: quoted(old.file))
             there = try Fingerprint(of: resource.file, named: "the loaded file")
         } catch {

@@ -47,7 +47,7 @@ struct PreviewCard {
 
     /// The media type; without the charset if that is UTF-8, as it nearly always is.
     private var type: String {
-        let type = substitution.mediaType.description
+        let type = substitution.mediaType
         let usual = "; charset=utf-8"
         return type.hasSuffix(usual) ? String(type.dropLast(usual.count)) : type
     }

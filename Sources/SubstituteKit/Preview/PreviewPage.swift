@@ -62,7 +62,7 @@ struct PreviewPage {
         cards = check.substitutions.enumerated().map { number, substitution in
             PreviewCard(
                 substitution: substitution,
-                kind: FileKind(substitution.mediaType),
+                kind: FileKind(substitution.type),
                 address: address(substitution),
                 problem: check.contentProblems[substitution.file],
                 isExpired: substitution.isExpired(on: check.date),

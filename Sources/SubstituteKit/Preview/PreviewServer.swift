@@ -196,7 +196,7 @@ final class PreviewServer: @unchecked Sendable {
             "Cache-Control": "max-age=31536000, immutable", "Content-Security-Policy": "sandbox",
             "Accept-Ranges": "bytes",
         ]
-        var response = response(row.mediaType.description, data, headers)
+        var response = response(row.mediaType, data, headers)
         if let range, !data.isEmpty {
             response.status = 206
             let last = range.lowerBound + data.count - 1

@@ -57,7 +57,7 @@ struct ExtensionLayout {
             authority: authority,
             path: path,
             file: substitution.realPath,
-            type: substitution.mediaType.canonical.essence
+            type: substitution.type.canonical.essence
         )
         if let place = places[address] { return place }
         let place = newPlace(substitution, authority, path)
@@ -157,7 +157,7 @@ struct ExtensionLayout {
     ///
     /// A browser infers the media type from the extension.
     private static func suffix(for substitution: Substitution, in name: String) -> String {
-        let type = substitution.mediaType
+        let type = substitution.type
         let read = MediaType(fileName: name)
         // Some servers send a font as `application/octet-stream`. Browsers recognise a font by its bytes, so the name
         // needs no extension for that type.

@@ -37,7 +37,7 @@ struct RootCopies {
             if var candidate = candidates[path] {
                 let (old, new) = (candidate.copy.substitution, copy.substitution)
                 candidate.authorities.insert(copy.authority)
-                if old.realPath != new.realPath || !old.mediaType.isSame(as: new.mediaType) { candidate.isOne = false }
+                if old.realPath != new.realPath || !old.type.isSame(as: new.type) { candidate.isOne = false }
                 candidates[path] = candidate
             } else {
                 candidates[path] = Candidate(copy: copy, authorities: [copy.authority])
@@ -83,7 +83,7 @@ struct RootCopies {
 extension ScannedFiles {
     /// Returns the references of a stylesheet or script; empty for other files, and for files that cannot be read.
     mutating func references(in substitution: Substitution) -> [ReferenceScanner.Reference] {
-        substitution.mediaType.isHTML ? [] : file(of: substitution)?.references ?? []
+        substitution.type.isHTML ? [] : file(of: substitution)?.references ?? []
     }
 }
 

@@ -18,7 +18,7 @@ struct ServiceWorkerScripts {
     init(_ substitutions: [Substitution]) {
         var scripts: [String: Substitution] = [:]
         var open: [(text: String, from: URL)] = []
-        for substitution in substitutions where substitution.mediaType.isJavaScript {
+        for substitution in substitutions where substitution.type.isJavaScript {
             let urls = Self.urls(of: substitution)
             for url in urls { scripts[Self.key(url)] = substitution }
             let text = Self.text(of: substitution)

@@ -42,11 +42,11 @@ struct ToolbarPage {
 
     private func html(_ row: ListedURL) -> String {
         let substitution = row.substitution
-        let isImage = FileKind(substitution.mediaType) == .image
+        let isImage = FileKind(substitution.type) == .image
         let sample =
             isImage
             ? "<img loading=\"lazy\" decoding=\"async\" alt=\"\" src=\"\(row.address)\">"
-            : HTML.escaped(String((substitution.mediaType.fileExtension ?? "…").prefix(5)))
+            : HTML.escaped(String((substitution.type.fileExtension ?? "…").prefix(5)))
         return """
             <li><a href="\(row.address)" target="_blank"><span class="show">\(sample)</span></a>
             <div><p class="url">\(HTML.breakable(substitution.url))</p>

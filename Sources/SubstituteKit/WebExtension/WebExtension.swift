@@ -107,7 +107,7 @@ struct WebExtension {
         // A rule answers a service worker's fetch with a redirect. If the service worker passes the redirected
         // response to a navigation, the navigation fails, because the redirect mode of a navigation is "manual" (Fetch
         // Standard, "HTTP fetch"). Chromium then shows an error instead of the page.
-        if substitution.mediaType.isHTML {
+        if substitution.type.isHTML {
             return "a page; if a service worker stored a copy of it, browsers would refuse to show the copy"
         }
         if let address = substitution.addresses.first(where: { !HostPattern.isHost(HostPattern.host(of: $0.authority)) }
@@ -117,7 +117,7 @@ struct WebExtension {
         if let header = substitution.entry.headers.keys.min() {
             return "files of an extension cannot have \"headers\", such as \(quoted(header))"
         }
-        let type = substitution.mediaType
+        let type = substitution.type
         if !type.isPlain {
             return "files of an extension cannot have a \"type\" with parameters, such as \(quoted(type.description))"
         }

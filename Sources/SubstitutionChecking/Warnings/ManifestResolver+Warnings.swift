@@ -81,7 +81,7 @@ extension ManifestResolver {
             }
             warnOfKind(of: substitution)
             warnOfCode(substitution)
-            guard substitution.mediaType.takesCharset, let charset = substitution.mediaType.charset,
+            guard substitution.type.takesCharset, let charset = substitution.type.charset,
                 let encoding = encodings[FilePath(path)]
                     ?? (try? files?.opened.file(substitution.foundFile).encoding())
             else { continue }
@@ -111,7 +111,7 @@ extension ManifestResolver {
         let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
         guard substitution.folderLength == nil, let expected = MediaType(fileName: path)?.kind,
             let noun = ["image": "an image", "font": "a font", "audio": "audio", "video": "video"][expected],
-            expected != substitution.mediaType.canonical.kind, substitution.mediaType != .octetStream
+            expected != substitution.type.canonical.kind, substitution.type != .octetStream
         else { return }
         warn(of: substitution, loadedAs: noun)
     }
@@ -122,7 +122,7 @@ extension ManifestResolver {
     /// instead of scripts.
     private mutating func warnOfCode(_ substitution: Substitution) {
         let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
-        let (expected, sent) = (MediaType(fileName: path)?.essence ?? "", substitution.mediaType)
+        let (expected, sent) = (MediaType(fileName: path)?.essence ?? "", substitution.type)
         let isOther =
             sent.isHTML || ["image", "video", "font"].contains(sent.kind)
             || ["text/css", "text/javascript"].contains(sent.canonical.essence)
@@ -147,7 +147,7 @@ extension ManifestResolver {
             .unlikelyType,
             typeOffset ?? substitution.fileOffset,
             "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(path)) is sent as "
-                + "\(substitution.mediaType.essence); \(typeOffset == nil ? "name another file" : "remove \"type\"")"
+                + "\(substitution.type.essence); \(typeOffset == nil ? "name another file" : "remove \"type\"")"
         )
     }
 
@@ -167,7 +167,7 @@ extension ManifestResolver {
             // such files.
             let guess = substitution.bytes(upTo: EncodingGuess.length).flatMap { EncodingGuess($0) }
             guard let guess, guess != .utf8 else { return }
-            let type = guess.charset.map { "\(substitution.mediaType.essence); charset=\($0)" }
+            let type = guess.charset.map { "\(substitution.type.essence); charset=\($0)" }
             let otherwise = type.map { ", or write { \"file\": \(path), \"type\": \(quoted($0)) }" } ?? ""
             sentence = "\(path) is \(guess.name), and is sent as UTF-8; save it as UTF-8\(otherwise)"
         case (_, .utf8) where ["windows-125", "iso-8859-", "latin1", "us-ascii"].contains(where: charset.hasPrefix):

@@ -119,7 +119,7 @@ package struct Ruleset: Sendable {
                 omit(index, reason)
             } else {
                 addRules(of: index, substitution)
-                if substitution.mediaType.isHTML {
+                if substitution.type.isHTML {
                     omit(index, "as a page or in a frame, where it would lose its address")
                 }
             }
@@ -235,7 +235,7 @@ package struct Ruleset: Sendable {
         // Pages add fragments to the URLs of fonts, audio and video, so these URLs get a second rule. For other types,
         // a second rule would double the number of rules for nothing. SVG images get no second rule, either: a fragment
         // selects a part of an image, and Chromium allows that only for files of the page's own origin.
-        if !filter.isOpen, ["font", "audio", "video"].contains(substitution.mediaType.canonical.kind) {
+        if !filter.isOpen, ["font", "audio", "video"].contains(substitution.type.canonical.kind) {
             rules.append(Rule(filter: filter.withFragment, substitution: number))
         }
     }
