@@ -12,7 +12,7 @@ import FoundationNetworking
 
 // snippet.show
 func warnings(in folder: URL) throws -> [ManifestIssue] {
-    try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json")).issues(in: folder)
+    try ManifestIssue.all(in: folder.appendingPathComponent("manifest.json"))
 }
 
 func isFromTheBundle(_ url: URL) async throws -> Bool {

@@ -15,9 +15,9 @@ struct AdviceTests {
         try folder.write(#"{ "https://h/a": "img/logo.pgn", }"#, to: "manifest.json")
     }
 
-    @Test("issues(in:) continues after a mistake in the JSON, and suggests a correction")
+    @Test("all(in:) continues after a mistake in the JSON, and suggests a correction")
     func issues() throws {
-        let issues = try SubstitutionManifest(contentsOf: manifest).issues(in: folder.url)
+        let issues = try ManifestIssue.all(in: manifest)
         #expect(issues.map(\.code.rawValue).sorted() == ["missing-file", "syntax"])
         #expect(issues.contains { $0.message.hasSuffix("did you mean \"img/logo.png\"?") })
     }
@@ -25,7 +25,7 @@ struct AdviceTests {
     @Test("A manifest without errors gets its warnings")
     func warnings() throws {
         try folder.write("{}", to: "manifest.json")
-        let issues = try SubstitutionManifest(contentsOf: manifest).issues(in: folder.url)
+        let issues = try ManifestIssue.all(in: manifest)
         #expect(issues.map(\.code.rawValue) == ["unused-file"])
         #expect(issues.map(\.severity) == [.warning])
     }

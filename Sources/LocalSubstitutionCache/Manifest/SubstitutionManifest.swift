@@ -1,30 +1,17 @@
-public import Foundation
+package import Foundation
 
 /// A manifest as it is written: entries and their positions, before any file is looked up.
 ///
 /// Reading continues after an error, unless the error is in the JSON itself. A cache that is created from the manifest
-/// throws all errors in the text, together with the errors of the files. Warnings and suggestions are for designers and
-/// developers who edit the manifest. The designers' tool prints them, and the product `LocalSubstitutionDevelopment`
-/// returns them as values of type ``ManifestIssue``:
-///
-/// ```swift
-/// try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json")).issues(in: folder)
-/// ```
-public struct SubstitutionManifest: Sendable {
+/// throws all errors in the text, together with the errors of the files. The tool and `LocalSubstitutionDevelopment`
+/// add remedies and warnings.
+package struct SubstitutionManifest: Sendable {
     package let source: SourceText
     package var entries: [ManifestEntry]
     package var findings: [Finding]
     /// The file that the manifest was read from, if any; no folder entry includes this file.
     package let url: URL?
     package let text: Data
-
-    /// Reads a manifest file.
-    ///
-    /// - Parameter url: A file URL. Messages show the path as given.
-    /// - Throws: ``ManifestError`` when the file cannot be read.
-    public init(contentsOf url: URL) throws(ManifestError) {
-        self.init(try Self.text(of: url, name: url.path), name: url.path, url: url)
-    }
 
     /// Returns the bytes of a manifest file.
     package static func text(of url: URL, name: String) throws(ManifestError) -> Data {
@@ -50,20 +37,11 @@ public struct SubstitutionManifest: Sendable {
     /// Reads a manifest from memory.
     ///
     /// - Parameters:
-    ///   - data: The text, in UTF-8.
-    ///   - name: The name of the file in messages.
-    public init(_ data: Data, name: String) {
-        self.init(data, name: name, url: nil)
-    }
-
-    /// Reads a manifest from memory.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
+    ///   - text: The text, in UTF-8.
     ///   - name: The name of the file in messages.
     ///   - url: The file that the text came from, if any.
     ///   - document: The content of the text; nil to parse it, up to the first mistake.
-    package init(_ text: Data, name: String, url: URL?, _ document: JSONDocument? = nil) {
+    package init(_ text: Data, name: String, url: URL? = nil, _ document: JSONDocument? = nil) {
         (source, self.text, self.url) = (SourceText(name: name, bytes: text), text, url)
         var reader = ManifestReader()
         reader.read(document ?? JSONParser.parse(text), source: source)

@@ -73,8 +73,7 @@ struct PasswordTests {
     func issues(text: String) throws {
         let folder = try TemporaryFolder()
         try folder.write("{ \"\(text)\": \"missing.css\", \"//h\": \"\(text)\" }", to: "manifest.json")
-        let manifest = try SubstitutionManifest(contentsOf: folder.url.appendingPathComponent("manifest.json"))
-        let issues = manifest.issues(in: folder.url)
+        let issues = try ManifestIssue.all(in: folder.url.appendingPathComponent("manifest.json"))
         #expect(!issues.isEmpty)
         for issue in issues { #expect(!"\(issue) \(issue.message)".contains("s3cr3t")) }
     }
