@@ -44,7 +44,6 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     let table: CurrentTable
     /// The object that watches the files in a development build; internal for tests.
     let companion = Locked<(any AnyObject & Sendable)?>(nil)
-    private let observing = Locked<(any RequestObserver)?>(nil)
     /// The cache that was shared when this one was created.
     ///
     /// If the shared cache was a cache of this library, this property is the predecessor of the shared cache.
@@ -149,14 +148,41 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Retains an object until the cache is deallocated or this method is called again.
     package func retainCompanion(_ companion: any AnyObject & Sendable) { _ = self.companion.replace(with: companion) }
 
-    /// The observer that records the requests; nil for none, as in every released app.
-    package var observer: (any RequestObserver)? {
-        get { table.isObserved ? observing.value : nil }
+    /// A closure for the app's own log or metrics; nil, the default, costs nothing.
+    ///
+    /// ```swift
+    /// cache.onRequest = { event in
+    ///     if case .hit(let url, let substitution) = event { print("\(url): \(substitution.file)") }
+    /// }
+    /// ```
+    ///
+    /// Each load of a session that uses this cache or, while the cache is installed, ``SubstitutionProtocol`` is
+    /// reported once when it begins: as a hit or as a miss. If a file or an archived copy then replaces the network's
+    /// response, a fallback follows. Requests of web views are reported, too. Where URL loading asks again after a
+    /// redirect, as on Apple's platforms, the new URL is also reported.
+    ///
+    /// The closure is called on a queue of the library, for one event at a time, shortly after URL loading has asked.
+    /// So it may call the cache and load requests. Set it before the first load. A lookup by the app itself is a hit if
+    /// a file answers, and otherwise no event.
+    ///
+    /// While a closure is set, ``SubstitutionProtocol`` on Linux also loads the requests that no file answers, as it
+    /// does while a recording runs.
+    public var onRequest: (@Sendable (RequestEvent) -> Void)? {
+        get { table.observers?.events?.onRequest }
         set {
-            _ = observing.replace(with: newValue)
-            table.isObserved = newValue != nil
+            let events = newValue.map { EventReporter($0) }
+            table.changeObservers { RequestObservers(events, $0?.recording) }
         }
     }
+
+    /// The observer that records the requests; nil for none, as in every released app.
+    package var observer: (any RequestObserver)? {
+        get { observers?.recording }
+        set { table.changeObservers { RequestObservers($0?.events, newValue) } }
+    }
+
+    /// The observers of the requests; nil for none.
+    package var observers: RequestObservers? { table.observers }
 
     /// The substitutions, with each folder expanded to its files.
     public var substitutions: [Substitution] { table.value.substitutions }
@@ -177,16 +203,16 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// - Returns: The response; nil if the request must go to the network. A file's response is the same instance for
     ///   each GET without `Range` whose URL is spelled as in the manifest.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        let (decision, isObserved) = table.decisionAndObservation(request)
+        let (decision, observers) = table.observedDecision(on: request)
         let response: CachedURLResponse? =
             switch decision {
             case .file(let match, let cacheMayAnswer): cacheMayAnswer ? match.response(to: request) : nil
             case .networkFirst, .leftAlone, .unnamed:
                 request.cachePolicy.allowsCache ? super.cachedResponse(for: request) : nil
             }
-        // A lookup without a task belongs to no load. So if it finds nothing, it is not recorded.
-        if isObserved, response != nil {
-            reportToObserver(response, isFile: decision.isFromCache, to: request, by: nil)
+        // A lookup without a task belongs to no load. So if it finds nothing, it is not observed.
+        if let observers, response != nil {
+            observers.observe(Self.step(response, decision), of: request, by: nil)
         }
         return response
     }
@@ -203,27 +229,20 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         guard let request = dataTask.currentRequest else {
             return super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
         }
-        let (decision, isObserved) = table.decisionAndObservation(request)
-        guard isObserved else { return answer(dataTask, request, decision, completionHandler) }
-        let isFile = decision.isFromCache
-        answer(dataTask, request, decision) { [self] response in
-            reportToObserver(response, isFile: isFile, to: request, by: dataTask)
+        let (decision, observers) = table.observedDecision(on: request)
+        // A marked request belongs to a load that is observed already.
+        guard let observers, !request.isMarked else { return answer(dataTask, request, decision, completionHandler) }
+        answer(dataTask, request, decision) { response in
+            observers.observe(Self.step(response, decision), of: request, by: dataTask)
             completionHandler(response)
         }
     }
 
-    /// Notifies the observer of the cache's response; `response` is nil if the cache has none.
-    private func reportToObserver(
-        _ response: CachedURLResponse?,
-        isFile: Bool,
-        to request: URLRequest,
-        by task: URLSessionTask?
-    ) {
-        var step = RequestStep.asked
-        if let response {
-            step = isFile ? .answered(response.response, byteCount: response.data.count) : .offered(response)
-        }
-        observer?.observe(step, of: request, by: task)
+    /// Returns the step that observers see when this cache has a response, or none.
+    private static func step(_ response: CachedURLResponse?, _ decision: Decision) -> RequestStep {
+        guard let response else { return .asked }
+        guard case .file(let match, cacheMayAnswer: true) = decision else { return .offered(response) }
+        return .answered(response.response, byteCount: response.data.count, from: match.row.substitution)
     }
 
     /// Answers a task according to the decision on its request.
@@ -259,14 +278,14 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///   - dataTask: The task that it answers.
     public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
         guard dataTask.currentRequest.map(isSubstituted) != true else { return }
-        reportToObserver(cachedResponse, handedOverBy: dataTask)
+        observe(cachedResponse, handedOverBy: dataTask)
         super.storeCachedResponse(cachedResponse, for: dataTask)
     }
 
-    /// Notifies the observer of the network's response to a task.
-    func reportToObserver(_ response: CachedURLResponse, handedOverBy dataTask: URLSessionDataTask) {
-        guard let observer, let request = dataTask.currentRequest else { return }
-        observer.observe(.stored(response), of: request, by: dataTask)
+    /// Notifies the observers of the network's response to a task.
+    func observe(_ response: CachedURLResponse, handedOverBy dataTask: URLSessionDataTask) {
+        guard let observers, let request = dataTask.currentRequest else { return }
+        observers.observe(.stored(response), of: request, by: dataTask)
     }
 
     /// Removes a response from `URLCache`; has no effect if a file answers for its URL.

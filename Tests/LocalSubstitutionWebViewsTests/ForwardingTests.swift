@@ -416,7 +416,7 @@ final class ForwardingTests: SchemeSuite {
             let words =
                 switch step {
                 case .asked: "asked"
-                case .answered(let response, let count):
+                case .answered(let response, let count, _):
                     "answered \((response as? HTTPURLResponse)?.statusCode ?? 0) \(count)"
                 case .ended: "ended"
                 default: "more"

@@ -43,7 +43,7 @@ final class BackingLoad: @unchecked Sendable {
     private weak var appSession: URLSession?
     private let session: BackingSession
     private var task: URLSessionDataTask?
-    /// Records the steps of this load; nil without an observer.
+    /// Reports the steps of this load; nil without an observer.
     private let observed: ObservedLoad?
     private var stage = Stage.idle
     private var fallback: Fallback?
@@ -92,7 +92,7 @@ final class BackingLoad: @unchecked Sendable {
 
     /// Answers with a file or an archived copy instead of the network's response, and cancels the backing task.
     private func answer(_ answer: CachedURLResponse) {
-        observed?.report(answer)
+        observed?.report(answer, from: fallback?.substitution)
         stop()
         if let owner { client?.deliver(answer, as: owner) }
     }
@@ -292,8 +292,8 @@ extension SubstitutionProtocol {
 
     // What only Linux needs: see TaskLoad.swift.
     static func willLoad(_ request: URLRequest, for archive: any ResponseArchive) {}
-    static func loads(_ request: URLRequest, for observer: (any RequestObserver)?) -> Bool { false }
-    func handedOverResponse() -> CachedURLResponse? { nil }
+    static func loads(_ request: URLRequest, for observers: RequestObservers?) -> Bool { false }
+    func handedOverResponse() -> (CachedURLResponse, Row?)? { nil }
     var canDeliver: Bool { true }
     var isWanted: Bool { true }
 

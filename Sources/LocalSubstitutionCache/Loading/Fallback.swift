@@ -10,8 +10,10 @@ import FoundationNetworking
 /// The request is always sent to the network first.
 // Responses are immutable, but Foundation on Linux does not declare CachedURLResponse Sendable.
 struct Fallback: @unchecked Sendable {
-    /// The file of a network-first entry; nil if the last good copy in an archive may answer.
+    /// The file that may answer; nil if the last good copy in an archive may.
     private var match: SubstitutionTable.Match?
+    /// The substitution of this file.
+    var substitution: Substitution? { match?.row.substitution }
     /// The load as an archive sees it; nil if no archive may keep the response.
     private(set) var archived: (any ArchivedLoad)?
     /// The request that the file would answer.
@@ -58,7 +60,7 @@ struct Fallback: @unchecked Sendable {
     /// whole chain of redirects, not a single step.
     mutating func answer(redirectedTo next: URLRequest) -> CachedURLResponse? {
         let decision = cache.decision(on: next)
-        if let match = decision.networkFirst { (self.match, archived, request) = (match, nil, next) }
+        if let match = decision.networkFirst ?? decision.file { (self.match, archived, request) = (match, nil, next) }
         return decision.file?.response(to: next)
     }
 }

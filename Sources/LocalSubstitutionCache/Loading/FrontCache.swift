@@ -25,8 +25,8 @@ final class FrontCache: URLCache, @unchecked Sendable {
         let answer: CachedURLResponse
         /// True if an archive may wait for the start of the load.
         let mayBeAwaited: Bool
-        /// The observer of the load; nil without one, as in every released app.
-        let observer: (any RequestObserver)?
+        /// The observers of the load, and the row that answers; nil without observers.
+        let observed: (by: RequestObservers, row: Row)?
         /// The task that was looked up; ``SubstitutionProtocol`` uses the response only for this task.
         private(set) weak var task: URLSessionTask?
 
@@ -34,9 +34,9 @@ final class FrontCache: URLCache, @unchecked Sendable {
             _ answer: CachedURLResponse,
             to task: URLSessionTask,
             mayBeAwaited: Bool = true,
-            _ observer: (any RequestObserver)? = nil
+            _ observed: (RequestObservers, Row)? = nil
         ) {
-            (self.answer, self.mayBeAwaited, self.observer, self.task) = (answer, mayBeAwaited, observer, task)
+            (self.answer, self.mayBeAwaited, self.observed, self.task) = (answer, mayBeAwaited, observed, task)
             let url = task.currentRequest?.url ?? URL(fileURLWithPath: "/")
             let none = URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
             super.init(response: none, data: Data(), userInfo: nil, storagePolicy: .notAllowed)
@@ -96,12 +96,12 @@ final class FrontCache: URLCache, @unchecked Sendable {
     ) {
         if let request = dataTask.currentRequest, let installation = Installation.current {
             let installed = installation.cache
-            let (decision, isObserved) = installed.table.decisionAndObservation(request)
+            let (decision, observers) = installed.table.observedDecision(on: request)
             if case .file(let match, cacheMayAnswer: true) = decision, let answer = match.response(to: request) {
-                let observer = isObserved ? installed.observer : nil
+                let observed = observers.map { ($0, match.row) }
                 let mayBeAwaited = installation.hasHadArchive
                 return completionHandler(
-                    HandedOverResponse(answer, to: dataTask, mayBeAwaited: mayBeAwaited, observer)
+                    HandedOverResponse(answer, to: dataTask, mayBeAwaited: mayBeAwaited, observed)
                 )
             }
             // No file answers. The installed cache answers with the response that it has stored, if any.
@@ -116,8 +116,8 @@ final class FrontCache: URLCache, @unchecked Sendable {
     }
 
     override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
-        // The response is from the network. If the target is the installed cache, that cache notifies the observer.
-        if !isShared { Installation.current?.cache.reportToObserver(cachedResponse, handedOverBy: dataTask) }
+        // The response is from the network. If the target is the installed cache, that cache notifies the observers.
+        if !isShared { Installation.current?.cache.observe(cachedResponse, handedOverBy: dataTask) }
         target?.storeCachedResponse(cachedResponse, for: dataTask)
     }
 

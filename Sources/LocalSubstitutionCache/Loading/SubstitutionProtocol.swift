@@ -55,7 +55,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     /// A second `startLoading()` continues the same load, so that each response has one source.
     private(set) final var load: NetworkLoad?
     private(set) final var hasFinished = false
-    /// Records the steps of the load; nil without an observer.
+    /// Reports the steps of the load; nil without an observer.
     final var observed: ObservedLoad?
     /// True once the archive knows that the load has begun, or that it will never begin.
     final var isLogged = false
@@ -87,7 +87,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
             installation.countRefusal(of: request)
         case .leftAlone: break
         }
-        return loads(request, for: installation.cache.observer)
+        return loads(request, for: installation.cache.observers)
     }
 
     /// Returns a Boolean value that indicates whether this class loads the request of a task.
@@ -100,7 +100,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         guard let request = task.currentRequest else { return false }
         if canInit(with: request) { return true }
         if !request.isMarked {
-            ObservedLoad(request, of: task, Installation.current?.cache.observer)?.report(.asked)
+            ObservedLoad(request, of: task, Installation.current?.cache.observers)?.report(.asked)
         }
         return false
     }
@@ -115,17 +115,19 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     public override func startLoading() {
         guard !hasFinished, isWanted else { return }
         if let load { return load.start() }
-        if let response = handedOverResponse() { return deliver(response) }
+        if let (response, row) = handedOverResponse() { return deliver(response, from: row) }
         // A cached response of any other kind may be from a cache that is not installed, or belong to a different
         // request. The app may also have replaced the installed cache since URL loading consulted it. So look up the
         // request again.
         let installation = Installation.current
-        observed = ObservedLoad(request, of: task, installation?.cache.observer)
+        observed = ObservedLoad(request, of: task, installation?.cache.observers)
         let decision = installation?.cache.decision(on: request) ?? .unnamed
         let fallback = installation.flatMap { Fallback(for: request, decision, $0) }
         if fallback?.archived != nil { isLogged = true }
         logWithdrawal()
-        if canDeliver, let response = decision.file?.response(to: request) { return deliver(response) }
+        if canDeliver, let match = decision.file, let response = match.response(to: request) {
+            return deliver(response, from: match.row)
+        }
         load = makeLoad(decision, fallback)
         observed?.report(.asked)
         if let load { return load.start() }
@@ -133,10 +135,10 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
     }
 
-    /// Delivers a complete response.
-    private func deliver(_ response: CachedURLResponse) {
+    /// Delivers a file's response; `row` may be nil if the load is not observed.
+    private func deliver(_ response: CachedURLResponse, from row: Row?) {
         hasFinished = true
-        observed?.report(response)
+        observed?.report(response, from: row?.substitution)
         client?.deliver(response, as: self)
     }
 

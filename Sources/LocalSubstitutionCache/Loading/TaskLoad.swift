@@ -46,7 +46,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         var fallback: Fallback?
         /// True once it is decided that the app receives the network's response.
         var networkStands = false
-        /// True once the observer knows the head of the network's response.
+        /// True once the observers know the head of the network's response.
         var isHeadObserved = false
         /// The network's body so far; nil before the first part, and if the archive does not keep the body.
         var body: Data?
@@ -60,7 +60,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
 
     private let task: URLSessionTask
     private let client: (any URLProtocolClient)?
-    /// Records the steps of this load; nil without an observer.
+    /// Reports the steps of this load; nil without an observer.
     private let observed: ObservedLoad?
     /// True if Foundation's own protocol class loads the request.
     private let isSystemClass: Bool
@@ -163,7 +163,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         guard finish() != nil else { return false }
         // If the network has failed, no response is reported.
         if let response = task.response, status != nil { observed?.report(.received(response)) }
-        observed?.report(answer)
+        observed?.report(answer, from: fallback?.substitution)
         client?.deliver(answer, as: loader)
         if !isSystemClass { stopLater(loader) }
         return false
@@ -251,7 +251,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         if let last = task.currentRequest { archived?.finish(body ?? Data(), after: last) }
         let head = task.response as? HTTPURLResponse
         let isChallenge = head?.statusCode == 401 && head?.value(forHTTPHeaderField: "WWW-Authenticate") != nil
-        // No step shows the response that follows a challenge. So the observer forgets the body of this response.
+        // No step shows the response that follows a challenge. So a recording forgets the body of this response.
         if isChallenge, let head { observed?.report(.received(head)) }
         if finish(isChallenge: isChallenge) != nil { client?.urlProtocolDidFinishLoading(loader) }
     }
@@ -292,20 +292,20 @@ extension SubstitutionProtocol {
         if SystemProtocols.mayBeResuming { type(of: archive).resume(request) }
     }
 
-    /// Returns whether this class loads a request only so that the observer sees it.
+    /// Returns whether this class loads a request only so that the observers see it.
     ///
     /// There is no other way to observe such a request: `canInit(with:)` receives no task, and the session may use a
     /// cache that is not from this library.
-    static func loads(_ request: URLRequest, for observer: (any RequestObserver)?) -> Bool {
-        observer != nil && SystemProtocols.first(for: request) != nil
+    static func loads(_ request: URLRequest, for observers: RequestObservers?) -> Bool {
+        observers != nil && SystemProtocols.first(for: request) != nil
     }
 
     /// Returns the file's response that a cache of this library has found for this load; nil if there is none.
-    func handedOverResponse() -> CachedURLResponse? {
+    func handedOverResponse() -> (CachedURLResponse, Row?)? {
         guard let handed = cachedResponse as? FrontCache.HandedOverResponse, handed.task === task else { return nil }
         isLogged = !handed.mayBeAwaited
-        observed = ObservedLoad(request, of: task, handed.observer)
-        return handed.answer
+        observed = ObservedLoad(request, of: task, handed.observed?.by)
+        return (handed.answer, handed.observed?.row)
     }
 
     /// True if this class may deliver a response; if it finishes a download, Foundation crashes.
@@ -313,7 +313,7 @@ extension SubstitutionProtocol {
 
     func makeLoad(_ decision: Decision, _ fallback: Fallback?) -> NetworkLoad? {
         // Without a fallback, the cached response may be an entry's file, which must not answer here. But if the
-        // request is loaded only for the observer, no entry's file answers the request. So then the cached response is
+        // request is loaded only for the observers, no entry's file answers the request. So then the cached response is
         // used.
         let isOnlyObserved = observed != nil && fallback == nil && decision.file == nil
         if !canDeliver { fallback?.archived?.countUnseen() }

@@ -20,8 +20,10 @@ final class CurrentTable: Sendable {
         let table: SubstitutionTable
         /// True once every response of the table is built.
         var isPrepared = false
-        /// True if a ``RequestObserver`` is set.
-        var isObserved = false
+        /// The observers of the requests; nil for none.
+        ///
+        /// They are kept together with the table, so that a lookup reads both under one lock.
+        var observers: RequestObservers?
     }
 
     private let state: Locked<State>
@@ -36,7 +38,7 @@ final class CurrentTable: Sendable {
     func replace(with table: SubstitutionTable) {
         // Keep the replaced table until the lock is released, because deallocating a table takes time.
         let previous = state.withLock { state in
-            defer { state = State(table: table, isObserved: state.isObserved) }
+            defer { state = State(table: table, observers: state.observers) }
             return state
         }
         prepare(table)
@@ -46,20 +48,23 @@ final class CurrentTable: Sendable {
     var isPrepared: Bool { state.value.isPrepared }
 
     /// Returns the decision about a request.
-    func decision(on request: URLRequest) -> Decision { decisionAndObservation(request).decision }
+    func decision(on request: URLRequest) -> Decision { observedDecision(on: request).decision }
 
-    /// Returns the decision about a request, and whether an observer is set.
-    func decisionAndObservation(_ request: URLRequest) -> (decision: Decision, isObserved: Bool) {
+    /// Returns the decision about a request, and the observers.
+    func observedDecision(on request: URLRequest) -> (decision: Decision, observers: RequestObservers?) {
         let state = state.value
-        return (state.table.decision(on: request, isPrepared: state.isPrepared), state.isObserved)
+        return (state.table.decision(on: request, isPrepared: state.isPrepared), state.observers)
     }
 
-    /// True if a ``RequestObserver`` is set.
-    ///
-    /// The flag is kept together with the table, so that a lookup reads both under one lock.
-    var isObserved: Bool {
-        get { state.value.isObserved }
-        set { state.withLock { $0.isObserved = newValue } }
+    var observers: RequestObservers? { state.value.observers }
+
+    func changeObservers(_ change: @Sendable (RequestObservers?) -> RequestObservers?) {
+        // The replaced observers may release objects of the app, so keep them until the lock is released.
+        let previous = state.withLock { state in
+            defer { state.observers = change(state.observers) }
+            return state.observers
+        }
+        withExtendedLifetime(previous) {}
     }
 
     /// Builds the responses of a table in the background, while the cache exists and uses this table.

@@ -38,9 +38,6 @@ package enum Decision {
         if case .networkFirst(let match) = self { match } else { nil }
     }
 
-    /// True if a cache may answer with the file.
-    var isFromCache: Bool { if case .file(_, cacheMayAnswer: true) = self { true } else { false } }
-
     /// True for a GET or HEAD if an entry without `when` matches its URL, whatever the cache policy.
     package var isSubstituted: Bool {
         switch self {

@@ -7,8 +7,6 @@ package import Foundation
 #endif
 
 /// An observer of the requests to a cache and to ``SubstitutionProtocol``, which uses the cache's substitutions.
-///
-/// Only development builds use an observer.
 package protocol RequestObserver: AnyObject, Sendable {
     /// Records one step of a request.
     ///
@@ -27,8 +25,8 @@ package protocol RequestObserver: AnyObject, Sendable {
 package enum RequestStep: @unchecked Sendable {
     /// URL loading or a web view has asked for an answer, and there is none, at least not yet.
     case asked
-    /// A file or an archived copy answers.
-    case answered(URLResponse, byteCount: Int)
+    /// A file answers, or an archived copy, which belongs to no substitution.
+    case answered(URLResponse, byteCount: Int, from: Substitution? = nil)
     /// `URLCache` has a stored response; URL loading may use this response.
     case offered(CachedURLResponse)
     /// URL loading uses a stored response.
@@ -45,20 +43,42 @@ package enum RequestStep: @unchecked Sendable {
     case ended((any Error)?)
 }
 
-/// A load by this library, whose steps an observer records.
+/// The observers of a cache.
+package final class RequestObservers: Sendable {
+    /// The observer that reports to the app's own closure.
+    let events: EventReporter?
+    /// The observer that records the requests, in a development build.
+    let recording: (any RequestObserver)?
+
+    /// Creates the pair; nil if there is no observer.
+    init?(_ events: EventReporter?, _ recording: (any RequestObserver)?) {
+        if events == nil, recording == nil { return nil }
+        (self.events, self.recording) = (events, recording)
+    }
+
+    /// Passes a step to each observer; see ``RequestObserver/observe(_:of:by:)``.
+    package func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
+        events?.observe(step, of: request, by: asker)
+        recording?.observe(step, of: request, by: asker)
+    }
+}
+
+/// A load by this library, whose steps are observed.
 struct ObservedLoad: Sendable {
-    private let observer: any RequestObserver
+    private let observers: RequestObservers
     private let request: URLRequest
     private let task: URLSessionTask
 
     /// Creates the load; nil if there is no observer, or if the request belongs to no task.
-    init?(_ request: URLRequest, of task: URLSessionTask?, _ observer: (any RequestObserver)?) {
-        guard let observer, let task else { return nil }
-        (self.request, self.task, self.observer) = (request, task, observer)
+    init?(_ request: URLRequest, of task: URLSessionTask?, _ observers: RequestObservers?) {
+        guard let observers, let task else { return nil }
+        (self.request, self.task, self.observers) = (request, task, observers)
     }
 
-    func report(_ step: RequestStep) { observer.observe(step, of: request, by: task) }
+    func report(_ step: RequestStep) { observers.observe(step, of: request, by: task) }
 
-    /// Records that a file or an archived copy answers.
-    func report(_ answer: CachedURLResponse) { report(.answered(answer.response, byteCount: answer.data.count)) }
+    /// Reports that a file answers, or an archived copy, which belongs to no substitution.
+    func report(_ answer: CachedURLResponse, from substitution: Substitution?) {
+        report(.answered(answer.response, byteCount: answer.data.count, from: substitution))
+    }
 }

@@ -28,7 +28,7 @@ struct RecordedLoad {
     var isInSummary = false
 
     /// The response from a file or an archived copy.
-    private(set) var answer: (response: URLResponse, byteCount: Int)?
+    private(set) var answer: RecordingLog.Answer?
     private var offered: CachedURLResponse?
     private var used: CachedURLResponse?
     private var head: URLResponse?
@@ -79,7 +79,7 @@ struct RecordedLoad {
             // On Apple platforms, URL loading consults this library again after a redirect. So a new URL shows a
             // redirect.
             if request.url != self.request.url, !wasRedirected { return follow(nil, to: request, at: date) }
-        case .answered(let response, let byteCount): answer = (response, byteCount)
+        case .answered(let response, let byteCount, let substitution): answer = (response, byteCount, substitution)
         case .offered(let response): offered = response
         case .used(let response): used = response
         case .received(let response): begin(response)

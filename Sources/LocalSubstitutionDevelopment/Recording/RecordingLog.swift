@@ -40,6 +40,9 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         let status: Int
     }
 
+    /// A response from a file or an archived copy; a copy belongs to no substitution.
+    typealias Answer = (response: URLResponse, byteCount: Int, substitution: Substitution?)
+
     private let lock = NSLock()
     private var steps: [Step] = []
     /// The number of bytes in the received parts and stored responses that the steps hold.
@@ -214,9 +217,9 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     private func process(_ step: Step) {
         guard let asker = step.asker else {
-            guard case .answered(let response, let byteCount) = step.step else { return }
+            guard case .answered(let response, let byteCount, let substitution) = step.step else { return }
             runningSummary.requests += 1
-            return countFileResponse(step.request, response, byteCount, at: step.date)
+            return countFileResponse(step.request, (response, byteCount, substitution), at: step.date)
         }
         let key = ObjectIdentifier(asker)
         if loads[key] == nil {
@@ -241,16 +244,16 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         // For one task, the cache and then the protocol may report the same response: count it once. A load with a
         // separate entry is not counted here.
         guard !wasAnswered, let load = loads[key], let answer = load.answer, !load.needsEntry else { return }
-        countFileResponse(load.request, answer.response, answer.byteCount, at: step.date)
+        countFileResponse(load.request, answer, at: step.date)
     }
 
     // MARK: - Entries
 
     /// Counts a response for which the network was not queried: from a file, or from an archived copy.
-    private func countFileResponse(_ request: URLRequest, _ response: URLResponse, _ byteCount: Int, at date: Date) {
+    private func countFileResponse(_ request: URLRequest, _ given: Answer, at date: Date) {
+        let (response, byteCount, _) = given
         runningSummary.addFileResponse(byteCount: byteCount)
-        var answer = self.answer(of: response, to: request)
-        answer.bytes = byteCount
+        var answer = RecordedAnswer(given)
         let (method, url) = (request.httpMethod ?? "GET", Self.masked(request.url))
         let status = (response as? HTTPURLResponse)?.statusCode ?? 200
         let key = FileKey(method: method, url: url, file: answer.file, line: answer.line, status: status)
@@ -271,18 +274,6 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         changedFiles.insert(key)
     }
 
-    /// Returns the source of a response: a file and its entry in the manifest, or an archived copy.
-    private func answer(of response: URLResponse, to request: URLRequest) -> RecordedAnswer {
-        var asked = request
-        // After a redirect, the manifest's entry for the response's URL has answered, not the entry for the request's
-        // URL. The exception is a response to a mirror page: its URL has a custom scheme, which no entry names.
-        if let url = response.url, url.scheme?.lowercased().hasPrefix("http") == true { asked.url = url }
-        let entry = cache?.explain(asked).substitution
-        var answer = RecordedAnswer(entry == nil ? .archive : .file)
-        (answer.file, answer.line) = (entry?.file, entry?.line)
-        return answer
-    }
-
     /// Writes a load's separate entry, as known so far, if the load needs one.
     private func writeEntry(of key: ObjectIdentifier) {
         guard let load = loads[key], load.needsRewrite, load.needsEntry else { return }
@@ -290,9 +281,8 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         let url = Self.masked(load.request.url)
         let outsideResponse = load.outsideResponse
         var answer = RecordedAnswer(outsideResponse?.answerer ?? .nobody)
-        if let file = load.answer {
-            answer = self.answer(of: file.response, to: load.request)
-            answer.bytes = file.byteCount
+        if let given = load.answer {
+            answer = RecordedAnswer(given)
         } else {
             explain(load.request, url, &answer)
             answer.bytes = load.length ?? 0
@@ -420,5 +410,12 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         guard rest + text.count <= options.limit else { return }
         entryTexts[index] = text
         size = rest + text.count
+    }
+}
+
+extension RecordedAnswer {
+    fileprivate init(_ given: RecordingLog.Answer) {
+        self.init(given.substitution == nil ? .archive : .file)
+        (file, line, bytes) = (given.substitution?.file, given.substitution?.line, given.byteCount)
     }
 }

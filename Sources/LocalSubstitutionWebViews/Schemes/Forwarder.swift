@@ -218,7 +218,7 @@ private final class ForwardedLoad: @unchecked Sendable {
             let task = forwarder.task(for: next)
             self.task = task
             forwarder.loads.add(self, to: task)
-            server.cache.observer?.observe(.asked, of: next, by: task)
+            server.cache.observers?.observe(.asked, of: next, by: task)
             task.resume()
         }
     }
@@ -297,10 +297,11 @@ private final class ForwardedLoad: @unchecked Sendable {
         _ = forwarder.loads.removeLoad(of: task)
         forwarder.loads.enqueue { task.cancel() }
         if let response = task.response, status != nil {
-            server.cache.observer?.observe(.received(response), of: request, by: task)
+            server.cache.observers?.observe(.received(response), of: request, by: task)
         }
-        let step = RequestStep.answered(answer.response, byteCount: answer.data.count)
-        server.cache.observer?.observe(step, of: request, by: task)
+        let (response, file) = (answer.response, match.row.substitution)
+        let step = RequestStep.answered(response, byteCount: answer.data.count, from: file)
+        server.cache.observers?.observe(step, of: request, by: task)
         receive(answer.response, of: task)
         receive(answer.data)
         finish(nil, of: task)

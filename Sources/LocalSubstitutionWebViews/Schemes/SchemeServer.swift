@@ -84,10 +84,10 @@ struct SchemeServer: @unchecked Sendable {
             case .refused(let reason): problem = reason
             }
         }
-        if let observer = cache.observer {
+        if let observers = cache.observers {
             let load = RefusedLoad()
-            observer.observe(.asked, of: asked, by: load)
-            observer.observe(.ended(nil), of: asked, by: load)
+            observers.observe(.asked, of: asked, by: load)
+            observers.observe(.ended(nil), of: asked, by: load)
         }
         let reason = reason(asked)
         if asked.fileMethod == nil, isMapped(original) {
@@ -211,7 +211,7 @@ struct SchemeServer: @unchecked Sendable {
             fields["Access-Control-Allow-Credentials"] = "true"
         }
         return reply(answer.status, fields, answer.data, to: request) { head in
-            cache.observer?.observe(.answered(head, byteCount: answer.data.count), of: asked, by: nil)
+            cache.observers?.observe(.answered(head, byteCount: answer.data.count, from: file), of: asked, by: nil)
         }
     }
 
@@ -299,7 +299,7 @@ struct SchemeServer: @unchecked Sendable {
     }
 }
 
-/// An object by which the cache's observer recognises one refused request.
+/// An object by which the cache's observers recognise one refused request.
 private final class RefusedLoad: Sendable {}
 
 /// The URLs whose bytes must stay unchanged, because a page has a hash of them in an `integrity` attribute.

@@ -51,12 +51,9 @@ enum ListCommand {
         var table = TextTable()
         for substitution in shipped {
             let times = use.map { [$0.times(substitution) == 0 ? "never" : "\($0.times(substitution)) ×"] } ?? []
-            table.append(
-                times + [
-                    visible(substitution.url), visible(substitution.file), substitution.mediaType,
-                    ByteCount(substitution.size).description, remarks(of: substitution),
-                ]
-            )
+            let (url, file) = (visible(substitution.url), visible(substitution.file))
+            let size = ByteCount(substitution.size).description
+            table.append(times + [url, file, substitution.mediaType, size, remarks(of: substitution)])
         }
         table.lines.forEach(console.print)
         console.print(check.inventory.description)

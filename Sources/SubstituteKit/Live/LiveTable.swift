@@ -94,7 +94,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         if let answer = table.answer(to: request), let decision = decision(answer, held, request, table, status: nil) {
             return decision
         }
-        if table.mayAnswerAfterNetwork(request) { firstRequests.keep(first, of: held) }
+        if table.decision(on: request).networkFirst != nil { firstRequests.keep(first, of: held) }
         return .proceed
     }
 
@@ -195,14 +195,15 @@ extension SubstitutionTable {
         redirectedTo last: URLRequest?,
         afterStatus status: Int?
     ) -> CachedURLResponse? {
-        guard mayAnswerAfterNetwork(request) else { return nil }
+        guard decision(on: request).networkFirst != nil else { return nil }
         if let last, let answer = answer(to: last) { return answer }
-        return answer(to: answerer(request, last), afterStatus: status)
+        let request = answerer(request, last)
+        return decision(on: request).networkFirst?.response(to: request, afterStatus: status)
     }
 
     /// Returns the request whose entry answers a network-first load: the last one if an entry matches it.
     fileprivate func answerer(_ first: URLRequest, _ last: URLRequest?) -> URLRequest {
-        last.flatMap { answer(to: $0) != nil || mayAnswerAfterNetwork($0) ? $0 : nil } ?? first
+        last.flatMap { answer(to: $0) != nil || decision(on: $0).networkFirst != nil ? $0 : nil } ?? first
     }
 
     /// Returns the file that answers a URL if the load begins with it; nil if no file does.

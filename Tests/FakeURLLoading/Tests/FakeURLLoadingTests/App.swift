@@ -163,7 +163,7 @@ final class Notes: RequestObserver, @unchecked Sendable {
         let words =
             switch step {
             case .asked: "asked"
-            case .answered(_, let count): "answered with \(count)"
+            case .answered(_, let count, _): "answered with \(count)"
             case .offered: "offered"
             case .used: "used"
             case .received(let response): "received \((response as? HTTPURLResponse)?.statusCode ?? 0)"
@@ -174,5 +174,15 @@ final class Notes: RequestObserver, @unchecked Sendable {
             }
         let name = asker is URLSessionTask ? "" : " without a task"
         lock.withLock { notes.append("\(request.url?.path ?? ""): \(words)\(name)") }
+    }
+
+    func add(_ event: RequestEvent) {
+        let text =
+            switch event {
+            case .hit(let url, let substitution): "\(url.path): hit \(substitution.file)"
+            case .miss(let url): "\(url.path): miss"
+            case .fallback(let url, let substitution): "\(url.path): fallback \(substitution?.file ?? "archive")"
+            }
+        lock.withLock { notes.append(text) }
     }
 }

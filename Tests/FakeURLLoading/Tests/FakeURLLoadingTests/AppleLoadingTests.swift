@@ -1,6 +1,6 @@
 import Foundation
 import FoundationNetworking
-import LocalSubstitutionCache
+@testable import LocalSubstitutionCache
 import Testing
 
 extension InstalledTests {
@@ -209,6 +209,50 @@ extension InstalledTests {
                 ]
             )
             app.cache.observer = nil
+        }
+
+        @Test("Each load is reported once to the app's closure", arguments: ["shared", "registered", "unregistered"])
+        func events(kind: String) async throws {
+            let app = try App()
+            let notes = Notes()
+            app.cache.onRequest = { notes.add($0) }
+            Network.shared.answer = { exchange in
+                switch exchange.request.url?.path {
+                case "/moved": exchange.redirect(to: "https://h/next")
+                case "/late": exchange.answer(404, "gone")
+                default: exchange.answer(200, "network")
+                }
+            }
+            for path in ["a", "page", "moved", "late"] {
+                let client = Client()
+                let configuration = URLSessionConfiguration.default
+                configuration.useSubstitutions()
+                let session =
+                    switch kind {
+                    case "shared": URLSession.shared
+                    case "registered": app.session(client)
+                    default: URLSession(configuration: configuration, delegate: client)
+                    }
+                _ = try await client.events(of: "https://h/\(path)", in: session)
+            }
+            app.cache.observers?.events?.queue.sync {}
+            // URL loading asks again after a redirect.
+            let begun = ["/a: hit file.txt", "/page: miss", "/moved: miss", "/next: miss", "/late: miss"]
+            #expect(notes.all == begun + (kind == "unregistered" ? [] : ["/late: fallback file.txt"]))
+        }
+
+        @Test("The cache does not report the request of a backing session a second time")
+        func backing() throws {
+            let app = try App()
+            let notes = Notes()
+            app.cache.onRequest = { notes.add($0) }
+            let page = URLRequest(url: try #require(URL(string: "https://h/page")))
+            for request in [page, page.marked] {
+                let task = URLSession.shared.dataTask(with: request)
+                app.cache.getCachedResponse(for: task) { #expect($0 == nil) }
+            }
+            app.cache.observers?.events?.queue.sync {}
+            #expect(notes.all == ["/page: miss"])
         }
 
         @Test("With an archive, an observer sees every status and body, also of redirects")

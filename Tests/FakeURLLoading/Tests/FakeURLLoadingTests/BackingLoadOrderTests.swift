@@ -112,7 +112,7 @@ extension InstalledTests {
                 fallback,
                 in: BackingSession(like: .ephemeral),
                 of: nil,
-                ObservedLoad(owner.request, of: task, events)
+                ObservedLoad(owner.request, of: task, RequestObservers(nil, events))
             )
             load.start()
             load.didReceive(try head(503))

@@ -1,0 +1,206 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems, URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionArchive
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionDevelopment
+
+/// Each load is reported once, as a hit or a miss, and a fallback follows the miss that it replaces.
+extension InstalledTests {
+    @Suite("Events for the app")
+    final class RequestEventTests: InstalledSuite {
+        /// The events of a cache, as text.
+        // Mutable state is only accessed inside the lock.
+        private final class Events: @unchecked Sendable {
+            private let lock = NSLock()
+            private var events: [String] = []
+
+            func add(_ event: RequestEvent) {
+                let text =
+                    switch event {
+                    case .hit(let url, let substitution): "hit \(url.lastPathComponent) \(substitution.file)"
+                    case .miss(let url): "miss \(url.lastPathComponent)"
+                    case .fallback(let url, let file): "fallback \(url.lastPathComponent) \(file?.file ?? "archive")"
+                    }
+                lock.withLock { events.append(text) }
+            }
+
+            /// Returns the events since the last call, once all loads that have ended are reported.
+            func taken(from cache: LocalSubstitutionCache) -> [String] {
+                cache.observers?.events?.queue.sync {}
+                return lock.withLock {
+                    defer { events = [] }
+                    return events
+                }
+            }
+        }
+
+        /// A server, and an installed cache whose events are collected.
+        private final class App {
+            let site: LoopbackServer
+            let cache: LocalSubstitutionCache
+            let events = Events()
+
+            init(_ folder: TemporaryFolder) throws {
+                site = try LoopbackServer { request in
+                    switch request.path {
+                    case "/gone": .text("network", status: 404)
+                    case "/to-file": .init(status: 302, headers: ["Location": "/a.txt"])
+                    case "/private" where request.headers["authorization"] == nil:
+                        .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""])
+                    default: .text("network")
+                    }
+                }
+                let manifest = """
+                    {
+                      "SITE/a.txt": "a.txt",
+                      "SITE/gone": { "file": "a.txt", "when": [404, "offline"] },
+                      "SITE/to-file": { "file": "a.txt", "when": 404 }
+                    }
+                    """
+                cache = try folder.cache(manifest.replacingOccurrences(of: "SITE", with: site.url.absoluteString))
+                cache.install()
+                cache.onRequest = { [events] in events.add($0) }
+            }
+
+            deinit {
+                cache.uninstall()
+                site.stop()
+            }
+
+            func request(_ path: String, _ method: String = "GET") -> URLRequest {
+                var request = URLRequest(url: site.url.appendingPathComponent(path), timeoutInterval: 300)
+                request.httpMethod = method
+                return request
+            }
+
+            var taken: [String] { events.taken(from: cache) }
+        }
+
+        /// A session of the app.
+        enum Kind: CaseIterable {
+            case shared, plain, using, registered, ephemeral, ownCache
+
+            func session() -> URLSession {
+                let configuration =
+                    self == .ephemeral ? URLSessionConfiguration.ephemeral : URLSessionConfiguration.default
+                if self == .ownCache {
+                    configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
+                }
+                if self != .plain { configuration.useSubstitutions() }
+                let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+                if self == .registered { session.registerForSubstitutions() }
+                return self == .shared ? .shared : session
+            }
+        }
+
+        @Test("Each load of each session is reported once", arguments: Kind.allCases)
+        func once(kind: Kind) async throws {
+            let app = try App(folder)
+            let session = kind.session()
+            for task in TaskKind.receiving where kind != .shared || task != .delegate {
+                for path in ["a.txt", "page", "gone", "to-file"] {
+                    _ = try await task.load(app.request(path), in: session)
+                }
+                // A session without the protocol applies no `when`. On Linux, nor does a task with a data delegate.
+                let fallbacks = kind != .plain && task != .delegate
+                #expect(
+                    app.taken
+                        == ["hit a.txt a.txt", "miss page", "miss gone"] + (fallbacks ? ["fallback gone a.txt"] : [])
+                        + ["miss to-file"] + (fallbacks ? ["fallback to-file a.txt"] : []),
+                    "\(task)"
+                )
+            }
+            _ = try await TaskKind.async.load(app.request("a.txt", "HEAD"), in: session)
+            _ = try await TaskKind.upload.load(app.request("a.txt", "POST"), in: session)
+            #expect(app.taken == ["hit a.txt a.txt", "miss a.txt"])
+        }
+
+        @Test("A load that starts again after a challenge is reported once")
+        func challenge() async throws {
+            let app = try App(folder)
+            let credential = URLCredential(user: "me", password: "secret", persistence: .none)
+            let configuration = URLSessionConfiguration.default
+            configuration.useSubstitutions()
+            let session = URLSession.named(configuration, delegate: Collector(credential: credential))
+            #expect(try await TaskKind.delegate.load(app.request("private"), in: session).0.statusCode == 200)
+            #expect(app.taken == ["miss private"])
+        }
+
+        @Test("Without a connection, a file or an archived copy is a fallback")
+        func offline() async throws {
+            let app = try App(folder)
+            app.cache.install(archive: try makeArchive())
+            let session = Kind.using.session()
+            _ = try await TaskKind.async.load(app.request("page"), in: session)
+            app.site.stop()
+            for path in ["page", "gone"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
+            #expect(
+                app.taken == ["miss page", "miss page", "fallback page archive", "miss gone", "fallback gone a.txt"]
+            )
+        }
+
+        @Test("The closure may call the cache, load requests, and end its own calls")
+        func reentrant() async throws {
+            let app = try App(folder)
+            let (page, done) = (app.request("page"), Flag())
+            app.cache.onRequest = { [weak cache = app.cache, events = app.events] event in
+                events.add(event)
+                guard case .hit = event, let cache else { return }
+                #expect(throws: Never.self) { try cache.reload() }
+                #expect(cache.cachedResponse(for: page) == nil && cache.substitutions.count == 3)
+                URLSession.shared.dataTask(with: page) { _, _, _ in
+                    cache.onRequest = nil
+                    done.set()
+                }
+                .resume()
+            }
+            _ = try await TaskKind.async.load(app.request("a.txt"), in: .shared)
+            while !done.isSet { try await Task.sleep(nanoseconds: 1_000_000) }
+            #expect(app.taken == ["hit a.txt a.txt", "miss page"])
+            #expect(app.cache.onRequest == nil && app.cache.observers == nil)
+            // Without a closure, the protocol leaves the request alone.
+            #expect(!SubstitutionProtocol.canInit(with: page))
+        }
+
+        @Test("A closure and a recording see the same loads, and each ends alone")
+        func recording() async throws {
+            let app = try App(folder)
+            let recording = try app.cache.record(to: folder.url.appendingPathComponent("app.har"))
+            let session = Kind.using.session()
+            for path in ["a.txt", "page"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
+            #expect(app.taken == ["hit a.txt a.txt", "miss page"])
+            #expect(recording.summary.requests == 2)
+            app.cache.onRequest = nil
+            _ = try await TaskKind.async.load(app.request("a.txt"), in: session)
+            app.cache.onRequest = { [events = app.events] in events.add($0) }
+            #expect(recording.summary.requests == 3)
+            try recording.stop()
+            _ = try await TaskKind.async.load(app.request("a.txt"), in: session)
+            #expect(app.taken == ["hit a.txt a.txt"] && recording.summary.requests == 3)
+        }
+
+        @Test("A lookup by the app that finds a file is a hit; one that finds none is no event")
+        func lookup() throws {
+            let app = try App(folder)
+            for path in ["a.txt", "page"] { _ = app.cache.cachedResponse(for: app.request(path)) }
+            #expect(app.taken == ["hit a.txt a.txt"])
+        }
+
+        @Test("Loads that have ended are forgotten")
+        func forgotten() async throws {
+            let app = try App(folder)
+            let session = Kind.plain.session()
+            for _ in 0..<300 { _ = try await TaskKind.async.load(app.request("a.txt"), in: session) }
+            #expect(app.taken.count == 300)
+            #expect(try #require(app.cache.observers?.events).loads.count < 300)
+        }
+    }
+}
