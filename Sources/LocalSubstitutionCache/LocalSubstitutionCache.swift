@@ -88,6 +88,19 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         try self.init(ManifestSource(text: data, folder: folder, reading: reading))
     }
 
+    /// Creates a cache with any initialiser, but off the caller's thread and actor.
+    ///
+    /// ```swift
+    /// let cache = try await LocalSubstitutionCache.load(.init(bundle: .main))
+    /// ```
+    ///
+    /// - Parameter make: A call of an initialiser.
+    /// - Returns: The cache.
+    /// - Throws: The initialiser's error.
+    @concurrent public static func load(
+        _ make: @autoclosure @Sendable () throws(ManifestError) -> LocalSubstitutionCache
+    ) async throws(ManifestError) -> LocalSubstitutionCache { try make() }
+
     /// The designated initialiser on every platform.
     ///
     /// On Apple platforms `URLCache` has a convenience initialiser with `directory:`; a subclass that calls it as
