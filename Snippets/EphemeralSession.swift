@@ -10,9 +10,7 @@ import FoundationNetworking
 #endif
 
 // snippet.show
-let configuration = URLSessionConfiguration.ephemeral
-configuration.useSubstitutions()
-let session = URLSession(configuration: configuration)
+let session = URLSession(substituting: .ephemeral)
 // snippet.hide
 
 _ = session

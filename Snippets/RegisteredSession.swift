@@ -1,4 +1,4 @@
-// Registers a session, so that network-first entries also answer its requests on Apple's platforms.
+// Creates a session in which network-first entries also answer on Apple's platforms.
 
 // snippet.hide
 import Foundation
@@ -9,10 +9,11 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
+let configuration = URLSessionConfiguration.default
 let delegate: (any URLSessionDataDelegate)? = nil
 
 // snippet.show
-let configuration = URLSessionConfiguration.default
-configuration.useSubstitutions()
-let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-session.registerForSubstitutions()
+let session = URLSession(substituting: configuration, delegate: delegate, delegateQueue: nil)
+// snippet.hide
+
+_ = session

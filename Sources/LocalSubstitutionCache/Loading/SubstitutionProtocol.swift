@@ -18,9 +18,7 @@ public import Foundation
 /// other session, before or after the cache is installed:
 ///
 /// ```swift
-/// let configuration = URLSessionConfiguration.ephemeral
-/// configuration.useSubstitutions()
-/// let session = URLSession(configuration: configuration)
+/// let session = URLSession(substituting: .ephemeral)
 /// ```
 ///
 /// If an entry has `when`, the request is sent to the network first. The file answers only after a status or an error

@@ -1,11 +1,36 @@
+public import Foundation
+
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
-#else
-public import Foundation
 #endif
 
 extension URLSession {
+    /// Creates a session that gets the app's files, also those of network-first entries, and an archive's copies.
+    ///
+    /// ```swift
+    /// let session = URLSession(substituting: .default, delegate: delegate, delegateQueue: nil)
+    /// ```
+    ///
+    /// This initialiser copies the configuration, calls `useSubstitutions()` on the copy, and registers the session. So
+    /// the configuration itself does not change, and may be used for other sessions. Call it before or after
+    /// ``LocalSubstitutionCache/install()``. On watchOS it creates an ordinary session.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration of the session.
+    ///   - delegate: The delegate, which the session retains until it is invalidated.
+    ///   - delegateQueue: The queue on which the delegate is called; nil for a serial queue of the session.
+    public convenience init(
+        substituting configuration: URLSessionConfiguration,
+        delegate: (any URLSessionDelegate)? = nil,
+        delegateQueue: OperationQueue? = nil
+    ) {
+        let configuration = configuration.withoutSubstitutions()
+        configuration.useSubstitutions()
+        self.init(configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
+        registerForSubstitutions()
+    }
+
     /// Registers this session for network-first entries and for an archive, which Apple's platforms need.
     ///
     /// A request is then loaded with this session's configuration if a network-first entry (one with `when`) names its
@@ -13,12 +38,8 @@ extension URLSession {
     /// delegate part by part. Without this call, network-first entries and an archive do not apply to the session,
     /// unless it is `URLSession.shared`.
     ///
-    /// ```swift
-    /// let configuration = URLSessionConfiguration.default
-    /// configuration.useSubstitutions()
-    /// let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-    /// session.registerForSubstitutions()
-    /// ```
+    /// This method is for sessions that another library creates. For the app's own, use
+    /// `URLSession(substituting:delegate:delegateQueue:)`.
     ///
     /// On Linux, network-first entries also apply to a session that is not registered, if it is the shared one or its
     /// configuration uses substitutions. If a task delivers to a delegate, the network's response stands there, and a

@@ -115,6 +115,30 @@ extension InstalledTests {
             }
         }
 
+        @Test("One call creates a registered session, and does not change the configuration")
+        func substituting() async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpAdditionalHeaders = ["X-App": "first"]
+            configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
+            let (classes, cache) = (configuration.protocolClasses ?? [], configuration.urlCache)
+            let queue = OperationQueue()
+            let sessions = [
+                URLSession(substituting: configuration),
+                URLSession(substituting: configuration, delegate: Collector(), delegateQueue: queue),
+            ]
+            for session in sessions {
+                #expect(session.registerForSubstitutions())
+                let (head, data) = try await TaskKind.async.load(request("503", of: server), in: session)
+                #expect(head.statusCode == 200 && data == Data(Self.fileText.utf8))
+            }
+            #expect(sessions[1].delegateQueue === queue && sessions[1].delegate is Collector)
+            #expect(server.requests.allSatisfy { $0.headers["x-app"] == "first" } && server.requests.count == 2)
+            #expect(configuration.urlCache === cache)
+            #expect((configuration.protocolClasses ?? []).elementsEqual(classes) { $0 == $1 })
+        }
+
         @Test("finishTasksAndInvalidate() right after resume() lets every load end")
         func finishing() async throws {
             let server = try makeServer()

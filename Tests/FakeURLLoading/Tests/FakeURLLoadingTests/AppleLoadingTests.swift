@@ -347,5 +347,23 @@ extension InstalledTests {
             #expect(!second.registerForSubstitutions())
             withExtendedLifetime((first, second)) {}
         }
+
+        @Test("One call creates a registered session, and does not change the configuration")
+        func substituting() async throws {
+            let app = try App()
+            Network.shared.answer = { $0.answer(404, "gone") }
+            let configuration = URLSessionConfiguration.default
+            let clients = [Client(), Client()]
+            let sessions = clients.map { URLSession(substituting: configuration, delegate: $0) }
+            for (client, session) in zip(clients, sessions) {
+                #expect(session.registerForSubstitutions())
+                #expect(
+                    try await client.events(of: "https://h/late", in: session)
+                        == ["200 from https://h/late", "a file", "end"]
+                )
+            }
+            #expect(configuration.protocolClasses?.isEmpty == true)
+            withExtendedLifetime(app) {}
+        }
     }
 }
