@@ -37,6 +37,10 @@ public import FoundationNetworking
 /// instances share the folder, each with its own capacities.
 ///
 /// All methods may be called on any thread, even while another thread reloads.
+///
+/// The name of this class is also the name of its module. So `LocalSubstitutionCache.Substitution` does not compile, as
+/// this class has no such member. If another module has a type with the same name as one of this library, write
+/// `import struct LocalSubstitutionCache.Substitution`, or from Swift 6.3 on `LocalSubstitutionCache::Substitution`.
 public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     package let source: ManifestSource
     private let reloading = NSLock()
