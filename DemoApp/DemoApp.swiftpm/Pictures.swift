@@ -29,7 +29,7 @@ struct Pictures: View {
 }
 
 extension URLSession {
-    /// An ephemeral session whose first protocol class is `SubstitutionProtocol`.
+    /// An ephemeral session whose first protocol class is `SubstitutionURLProtocol`.
     fileprivate static let substituting: URLSession = {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.useSubstitutions()

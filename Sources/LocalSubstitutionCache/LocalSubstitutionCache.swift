@@ -20,8 +20,8 @@ public import FoundationNetworking
 /// - Through this cache, files answer only GET and HEAD requests, and only for the http and https URLs of entries
 ///   without `when`.
 /// - This cache answers no request with a reloading policy, such as `reloadIgnoringLocalCacheData`. Nor does it answer
-///   a request with `Authorization` from a file. ``SubstitutionProtocol`` answers both kinds of request for the URLs of
-///   these entries.
+///   a request with `Authorization` from a file. ``SubstitutionURLProtocol`` answers both kinds of request for the URLs
+///   of these entries.
 /// - No file answers a request with the policy `.reloadIgnoringLocalAndRemoteCacheData`, neither through this cache nor
 ///   through the protocol. Use this policy to switch the library off for one request.
 /// - Storing or removing a response for a substituted URL has no effect. Removing all responses removes no
@@ -173,7 +173,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// }
     /// ```
     ///
-    /// Each load of a session that uses this cache or, while the cache is installed, ``SubstitutionProtocol`` is
+    /// Each load of a session that uses this cache or, while the cache is installed, ``SubstitutionURLProtocol`` is
     /// reported once when it begins: as a hit or as a miss. If a file or an archived copy then replaces the network's
     /// response, a fallback follows. Requests of web views are reported, too. Where URL loading asks again after a
     /// redirect, as on Apple's platforms, the new URL is also reported.
@@ -182,7 +182,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// So it may call the cache and load requests. Set it before the first load. A lookup by the app itself is a hit if
     /// a file answers, and otherwise no event.
     ///
-    /// While a closure is set, ``SubstitutionProtocol`` on Linux also loads the requests that no file answers, as it
+    /// While a closure is set, ``SubstitutionURLProtocol`` on Linux also loads the requests that no file answers, as it
     /// does while a recording runs.
     public var onRequest: (@Sendable (RequestEvent) -> Void)? {
         get { table.observers?.events?.onRequest }

@@ -95,7 +95,7 @@ struct Lookups {
         // The cache also does the system's own lookup. The protocol consults only the library's table. The protocol's
         // time is therefore the time that the library adds.
         let own = { (request: URLRequest) -> CachedURLResponse? in
-            use(SubstitutionProtocol.canInit(with: request))
+            use(SubstitutionURLProtocol.canInit(with: request))
             return nil
         }
         cache.install()
@@ -108,7 +108,7 @@ struct Lookups {
         )
             + stopwatch.rows(
                 "miss, the library's own part",
-                contender("SubstitutionProtocol", requests, own),
+                contender("SubstitutionURLProtocol", requests, own),
                 against: [(contender("floor: dictionary", requests, floor.cachedResponse), .atMost(2.4))]
             )
     }

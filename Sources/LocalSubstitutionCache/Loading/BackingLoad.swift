@@ -286,7 +286,7 @@ extension URLSession {
     }
 }
 
-extension SubstitutionProtocol {
+extension SubstitutionURLProtocol {
     /// True if this class can load from the network, which needs a registered session.
     static var canLoad: Bool { link?.session != nil }
 

@@ -10,7 +10,7 @@ import FoundationNetworking
 /// A session of the library, which runs ``BackingLoad``s in place of a session of the app.
 ///
 /// The configuration is copied from the app's session, with the same cookie storage, credentials, header fields and
-/// limits. The copy lists the same protocol classes except `SubstitutionProtocol`, so that the loads never come
+/// limits. The copy lists the same protocol classes except `SubstitutionURLProtocol`, so that the loads never come
 /// back to this library. (Classes that the app registers with `URLProtocol` are consulted only for the shared session.
 /// So such classes do not see the redirects of a load in a backing session.)
 // Mutable state is only accessed inside the lock.

@@ -4,7 +4,7 @@
 import Foundation
 import FoundationNetworking
 
-/// A cache in front of a session's own cache, for a session that lists ``SubstitutionProtocol``.
+/// A cache in front of a session's own cache, for a session that lists ``SubstitutionURLProtocol``.
 ///
 /// Foundation consults this cache after `canInit(with:)` of the protocol has returned true. If a file answers, this
 /// cache returns the response, which Foundation passes to the protocol as `cachedResponse`. The protocol then needs no
@@ -27,7 +27,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
         let mayBeAwaited: Bool
         /// The observers of the load, and the row that answers; nil without observers.
         let observed: (by: RequestObservers, row: Row)?
-        /// The task that was looked up; ``SubstitutionProtocol`` uses the response only for this task.
+        /// The task that was looked up; ``SubstitutionURLProtocol`` uses the response only for this task.
         private(set) weak var task: URLSessionTask?
 
         init(

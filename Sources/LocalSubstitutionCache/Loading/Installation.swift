@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The cache and archive that `SubstitutionProtocol` answers from: the ones that were installed last.
+/// The cache and archive that `SubstitutionURLProtocol` answers from: the ones that were installed last.
 // A class, so that each caller retains one reference. URLCache is thread-safe, but Foundation on Linux does not declare
 // it Sendable.
 final class Installation: @unchecked Sendable {

@@ -8,7 +8,7 @@ import FoundationNetworking
 extension LocalSubstitutionCache {
     /// Makes this the shared cache, until ``uninstall()`` or the end of the process.
     ///
-    /// This method takes over the capacities of the cache it replaces, and registers ``SubstitutionProtocol``.
+    /// This method takes over the capacities of the cache it replaces, and registers ``SubstitutionURLProtocol``.
     ///
     /// Call it at launch, before other code creates sessions: a session keeps the cache that was shared when its
     /// configuration was created. (On Linux the first call also reaches `URLSession.shared`, even if that session was
@@ -55,7 +55,7 @@ extension LocalSubstitutionCache {
 
     /// Undoes ``install()``: restores the shared cache that this library's caches have replaced.
     ///
-    /// From then on ``SubstitutionProtocol`` loads no request in any session. Loads in flight continue unchanged.
+    /// From then on ``SubstitutionURLProtocol`` loads no request in any session. Loads in flight continue unchanged.
     ///
     /// The call has no effect unless this instance is installed. If the app has set a different shared cache since,
     /// that cache stays shared. Sessions and configurations that copied this cache while it was shared continue to use

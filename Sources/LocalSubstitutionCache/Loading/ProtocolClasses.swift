@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A protocol by which other code recognises ``SubstitutionProtocol`` and its subclasses.
+/// A protocol by which other code recognises ``SubstitutionURLProtocol`` and its subclasses.
 protocol SubstitutingClass: URLProtocol {}
 
 extension [AnyClass] {

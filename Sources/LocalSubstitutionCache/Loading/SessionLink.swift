@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A link from a subclass of ``SubstitutionProtocol`` to the configuration that lists it.
+/// A link from a subclass of ``SubstitutionURLProtocol`` to the configuration that lists it.
 ///
 /// A protocol cannot see its session or the session's configuration. But URL loading consults exactly the class that
 /// the configuration lists, and creates instances of it. So each link has its own class, from which the library finds
@@ -16,18 +16,18 @@ import FoundationNetworking
 /// values and spell a number in binary. Swift never frees such a class.
 // Mutable state is only accessed inside the lock.
 final class SessionLink: @unchecked Sendable {
-    let protocolClass: SubstitutionProtocol.Type
+    let protocolClass: SubstitutionURLProtocol.Type
     private static let lock = NSLock()
     private nonisolated(unsafe) static var links: [ObjectIdentifier: SessionLink] = [:]
 
-    /// Returns the link of a class; nil for ``SubstitutionProtocol`` itself.
-    static func of(_ protocolClass: SubstitutionProtocol.Type) -> SessionLink? {
+    /// Returns the link of a class; nil for ``SubstitutionURLProtocol`` itself.
+    static func of(_ protocolClass: SubstitutionURLProtocol.Type) -> SessionLink? {
         lock.withLock { links[ObjectIdentifier(protocolClass)] }
     }
 
     /// Returns a new class; called inside the lock.
-    private static func makeClass() -> SubstitutionProtocol.Type {
-        func protocolClass<Digits>(_ digits: Digits.Type, _ rest: Int) -> SubstitutionProtocol.Type {
+    private static func makeClass() -> SubstitutionURLProtocol.Type {
+        func protocolClass<Digits>(_ digits: Digits.Type, _ rest: Int) -> SubstitutionURLProtocol.Type {
             if rest == 0 { return LinkedProtocol<Digits>.self }
             return rest.isMultiple(of: 2)
                 ? protocolClass(Zero<Digits>.self, rest / 2) : protocolClass(One<Digits>.self, rest / 2)
@@ -45,10 +45,10 @@ final class SessionLink: @unchecked Sendable {
 
     /// Returns the class for a configuration that also lists `others`.
     ///
-    /// If `others` are only Foundation's own classes, the class is ``SubstitutionProtocol`` itself. Configurations that
-    /// list the same other classes share one class.
-    static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
-        if others.allSatisfy({ SystemProtocols.contains($0) }) { return SubstitutionProtocol.self }
+    /// If `others` are only Foundation's own classes, the class is ``SubstitutionURLProtocol`` itself. Configurations
+    /// that list the same other classes share one class.
+    static func protocolClass(before others: [AnyClass]) -> SubstitutionURLProtocol.Type {
+        if others.allSatisfy({ SystemProtocols.contains($0) }) { return SubstitutionURLProtocol.self }
         return lock.withLock {
             let known = links.values.first { $0.others.elementsEqual(others) { $0 == $1 } }
             let link = known ?? SessionLink(others)
@@ -71,7 +71,7 @@ final class SessionLink: @unchecked Sendable {
     }
 
     /// The class that is registered with `URLProtocol` while a cache is installed.
-    static var registeredClass: SubstitutionProtocol.Type { SubstitutionProtocol.self }
+    static var registeredClass: SubstitutionURLProtocol.Type { SubstitutionURLProtocol.self }
     #else
     private weak var registered: URLSession?
     private var backing: BackingSession?
@@ -129,7 +129,7 @@ final class SessionLink: @unchecked Sendable {
     /// Returns a new class for a configuration, because no class can be added once its session exists.
     ///
     /// `others` do not matter here: on Apple's systems, a protocol cannot create an instance of another class.
-    static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
+    static func protocolClass(before others: [AnyClass]) -> SubstitutionURLProtocol.Type {
         locked { released in makeLink(&released).protocolClass }
     }
 
@@ -163,6 +163,6 @@ private enum Zero<Digits> {}
 private enum One<Digits> {}
 
 /// The protocol class of one link.
-private final class LinkedProtocol<Number>: SubstitutionProtocol {
+private final class LinkedProtocol<Number>: SubstitutionURLProtocol {
     override class var link: SessionLink? { SessionLink.of(Self.self) }
 }

@@ -280,7 +280,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
     }
 }
 
-extension SubstitutionProtocol {
+extension SubstitutionURLProtocol {
     /// True if this class can load from the network.
     static var canLoad: Bool { true }
 

@@ -51,7 +51,7 @@ extension URLSession {
     /// that is created from this one's configuration may load with this session's configuration. The library's other
     /// objects for a session that has ended are freed when `useSubstitutions()` is called again.
     ///
-    /// - Returns: True if the session consults ``SubstitutionProtocol``. On Linux it is always true, even without
+    /// - Returns: True if the session consults ``SubstitutionURLProtocol``. On Linux it is always true, even without
     ///   `useSubstitutions()`. On Apple's platforms it is true if `useSubstitutions()` was called on the session's
     ///   configuration, and no other registered session with that configuration still exists. If such a session still
     ///   exists, this session's network-first loads use that session's configuration, and ask its delegate about
@@ -62,11 +62,11 @@ extension URLSession {
 }
 
 extension URLSessionConfiguration {
-    /// Puts ``SubstitutionProtocol`` first, so that it answers for sessions created from this configuration.
+    /// Puts ``SubstitutionURLProtocol`` first, so that it answers for sessions created from this configuration.
     ///
     /// Call this method before or after ``LocalSubstitutionCache/install()``; further calls do no harm. Call it
     /// again after other changes to `protocolClasses`. The class that this method adds may be a subclass of
-    /// ``SubstitutionProtocol``. On Linux, this subclass identifies the classes that are listed after it. On Apple's
+    /// ``SubstitutionURLProtocol``. On Linux, this subclass identifies the classes that are listed after it. On Apple's
     /// platforms, the subclass identifies the session that is registered.
     ///
     /// On Linux, a `urlCache` that is a plain `URLCache`, and not the shared one, is wrapped in a cache of this

@@ -6,16 +6,16 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// The decision about a request; the cache, `SubstitutionProtocol`, explanations and web views all use it.
+/// The decision about a request; the cache, `SubstitutionURLProtocol`, explanations and web views all use it.
 ///
 /// The decision depends only on the request and the table, and not on the session.
 package enum Decision {
-    /// The file answers through `SubstitutionProtocol`; if `cacheMayAnswer` is true, also from the cache.
+    /// The file answers through `SubstitutionURLProtocol`; if `cacheMayAnswer` is true, also from the cache.
     ///
     /// No cache may answer if the request's cache policy demands a load from the origin server, or if the request has
     /// an `Authorization` field.
     case file(SubstitutionTable.Match, cacheMayAnswer: Bool)
-    /// `SubstitutionProtocol` queries the network first; the file answers if a condition of its entry holds.
+    /// `SubstitutionURLProtocol` queries the network first; the file answers if a condition of its entry holds.
     case networkFirst(SubstitutionTable.Match)
     /// An entry matches the URL, but the request is left to the network.
     case leftAlone(SubstitutionTable.Match, because: Reason)

@@ -6,7 +6,7 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// An observer of the requests to a cache and to ``SubstitutionProtocol``, which uses the cache's substitutions.
+/// An observer of the requests to a cache and to ``SubstitutionURLProtocol``.
 package protocol RequestObserver: AnyObject, Sendable {
     /// Records one step of a request.
     ///

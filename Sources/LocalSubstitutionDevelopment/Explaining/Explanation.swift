@@ -15,11 +15,11 @@ import FoundationNetworking
 public struct Explanation: Sendable, CustomStringConvertible {
     /// The source of the answer to a request.
     public enum Answer: Hashable, Sendable {
-        /// The file, both from the cache and through `SubstitutionProtocol`.
+        /// The file, both from the cache and through `SubstitutionURLProtocol`.
         case cacheAndProtocol
-        /// The file, but only through `SubstitutionProtocol`: no cache may answer this request.
+        /// The file, but only through `SubstitutionURLProtocol`: no cache may answer this request.
         case protocolOnly(because: Bypass)
-        /// The network; if one of these conditions holds, `SubstitutionProtocol` delivers the file instead.
+        /// The network; if one of these conditions holds, `SubstitutionURLProtocol` delivers the file instead.
         case networkUnless([Substitution.Condition])
         /// The network, as if the library were not there.
         case network(because: Reason)

@@ -12,9 +12,9 @@ import FoundationNetworking
 
 /// Answers a browser's requests with files, in the same way as an app does.
 ///
-/// An app that loads with a completion handler, in a session that lists `SubstitutionProtocol`, gets the same answers.
-/// For a network-first entry, the browser first sends the request to the network. After a redirect, URL loading asks
-/// neither cache nor protocol, so no file answers, except in the load of a network-first entry.
+/// An app that loads with a completion handler, in a session that lists `SubstitutionURLProtocol`, gets the same
+/// answers. For a network-first entry, the browser first sends the request to the network. After a redirect, URL
+/// loading asks neither cache nor protocol, so no file answers, except in the load of a network-first entry.
 // Mutable state is only accessed inside the lock.
 final class LiveTable: Interceptor, @unchecked Sendable {
     /// The outcome of one load, after its redirects.

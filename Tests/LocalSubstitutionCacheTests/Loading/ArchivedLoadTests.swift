@@ -197,7 +197,7 @@ extension InstalledTests {
             configuration.useSubstitutions()
             let session = URLSession(configuration: configuration)
             let request = URLRequest(url: site.url.appendingPathComponent("page"))
-            _ = SubstitutionProtocol.canInit(with: request)
+            _ = SubstitutionURLProtocol.canInit(with: request)
             for each in configuration.protocolClasses ?? [] { _ = (each as? URLProtocol.Type)?.canInit(with: request) }
             archive.removeAll()
             _ = try await session.data(for: request)
@@ -228,7 +228,7 @@ extension InstalledTests {
             final class Asking: Sendable {
                 let request: URLRequest
                 init(_ request: URLRequest) { self.request = request }
-                deinit { _ = SubstitutionProtocol.canInit(with: request) }
+                deinit { _ = SubstitutionURLProtocol.canInit(with: request) }
             }
             func install() throws {
                 let asking = Asking(request)

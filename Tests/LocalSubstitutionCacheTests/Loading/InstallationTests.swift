@@ -43,7 +43,7 @@ extension InstalledTests {
             for install in [{ self.cache.install() }, { other.install() }, { other.uninstall() }] {
                 install()
                 #expect(configuration.urlCache === inUse)
-                #expect(configuration.protocolClasses?.filter { $0 is SubstitutionProtocol.Type }.count == 1)
+                #expect(configuration.protocolClasses?.filter { $0 is SubstitutionURLProtocol.Type }.count == 1)
             }
             #expect(try await answerer(of: request, in: .shared) == "network")
             let head = try #require(cache.cachedResponse(for: request)).response

@@ -182,7 +182,7 @@ extension InstalledTests {
             KeptProtocol.last = nil
         }
 
-        private final class KeptProtocol: SubstitutionProtocol {
+        private final class KeptProtocol: SubstitutionURLProtocol {
             // Only one test uses this variable.
             nonisolated(unsafe) static var last: KeptProtocol?
 

@@ -80,7 +80,7 @@ extension InstalledTests {
             let configuration = URLSessionConfiguration.default
             let count = configuration.protocolClasses?.count ?? 0
             for _ in 0..<3 { configuration.useSubstitutions() }
-            #expect(configuration.protocolClasses?.first is SubstitutionProtocol.Type)
+            #expect(configuration.protocolClasses?.first is SubstitutionURLProtocol.Type)
             #expect(configuration.protocolClasses?.count ?? 0 <= count + 1)
         }
 

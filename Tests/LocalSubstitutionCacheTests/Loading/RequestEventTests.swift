@@ -167,7 +167,7 @@ extension InstalledTests {
             #expect(app.taken == ["hit a.txt a.txt", "miss page"])
             #expect(app.cache.onRequest == nil && app.cache.observers == nil)
             // Without a closure, the protocol leaves the request alone.
-            #expect(!SubstitutionProtocol.canInit(with: page))
+            #expect(!SubstitutionURLProtocol.canInit(with: page))
         }
 
         @Test("A closure and a recording see the same loads, and each ends alone")

@@ -14,7 +14,7 @@ extension InstalledTests {
     @Suite("Orders of events in a load of a backing session")
     struct BackingLoadOrderTests {
         private let client = RecordingClient()
-        private let owner: SubstitutionProtocol
+        private let owner: SubstitutionURLProtocol
         private let load: BackingLoad
         private let fallback: Fallback?
         private let url: URL
@@ -33,7 +33,7 @@ extension InstalledTests {
             )
             let installation = Installation(cache: cache, archive: nil, insteadOf: .shared)
             fallback = Fallback(for: request, cache.decision(on: request), installation)
-            owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
+            owner = SubstitutionURLProtocol(request: request, cachedResponse: nil, client: client)
             load = BackingLoad(for: owner, fallback, in: BackingSession(like: .ephemeral), of: nil)
             task = URLSession(configuration: .ephemeral).dataTask(with: request)
             load.start()
@@ -189,7 +189,7 @@ extension InstalledTests {
             let request = URLRequest(url: url.appendingPathComponent("page"))
             let installation = Installation(cache: try folder.cache("{}"), archive: archive, insteadOf: .shared)
             for stops in [true, false] {
-                let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
+                let owner = SubstitutionURLProtocol(request: request, cachedResponse: nil, client: client)
                 let fallback = Fallback(for: request, .unnamed, installation)
                 let load = BackingLoad(for: owner, fallback, in: BackingSession(like: .ephemeral), of: nil)
                 load.start()

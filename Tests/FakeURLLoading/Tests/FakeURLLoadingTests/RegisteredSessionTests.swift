@@ -371,7 +371,7 @@ extension InstalledTests {
                 }()
                 (client, session) = (strong, made)
                 #expect(await strong.load(made.dataTask(with: request("200", of: server))).body == Self.body)
-                let link = (made.configuration.protocolClasses?.first as? SubstitutionProtocol.Type)?.link
+                let link = (made.configuration.protocolClasses?.first as? SubstitutionURLProtocol.Type)?.link
                 inner = link?.backingSession
                 #expect(inner != nil)
                 await made.settle()

@@ -44,8 +44,8 @@ public import Foundation
 ///
 /// The app does not create instances. Cost: one lookup, the same as in the cache, for each request of a session that
 /// lists this class.
-public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
-    /// The link to the session that lists this class; nil for `SubstitutionProtocol` itself.
+public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
+    /// The link to the session that lists this class; nil for `SubstitutionURLProtocol` itself.
     class var link: SessionLink? { nil }
 
     /// The load from the network; nil before it starts.
