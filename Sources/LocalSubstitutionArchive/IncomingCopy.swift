@@ -61,7 +61,13 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
         return true
     }
 
-    func refuse(_ reason: MissingBody) { refuse(reason == .unseen ? .unseen : .length) }
+    func refuse(_ reason: MissingBody) {
+        switch reason {
+        case .incomplete: refuse(.length)
+        case .unseen: refuse(OfflineArchive.Refusal.unseen)
+        case .personal: if !archive.mayKeepCredentials(of: request) { refuse(.credentials) }
+        }
+    }
 
     private func refuse(_ reason: OfflineArchive.Refusal) {
         archive.memory.release(held)

@@ -350,12 +350,16 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         return request.isPersonal || sendsCookies ? .credentials : nil
     }
 
+    /// Returns whether the archive keeps responses of the request's host even if they may be for one user.
+    func mayKeepCredentials(of request: URLRequest) -> Bool {
+        request.url?.host.map { hostsWithCredentials.contains($0.lowercased()) } ?? false
+    }
+
     /// Returns the reason why a response with this status and these header fields is not kept; nil if there is none.
     func refusal(of response: HTTPURLResponse, to request: URLRequest) -> Refusal? {
         if response.statusCode != 200 { return .status }
         if Self.forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
-        let mayBePersonal = request.url?.host.map { hostsWithCredentials.contains($0.lowercased()) } ?? false
-        if !mayBePersonal, response.isPersonal { return .credentials }
+        if !mayKeepCredentials(of: request), response.isPersonal { return .credentials }
         let vary = response.value(forHTTPHeaderField: "Vary") ?? "Accept-Encoding"
         let names = vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
         return names.allSatisfy { $0 == "accept-encoding" } ? nil : .vary

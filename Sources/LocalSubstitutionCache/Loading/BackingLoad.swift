@@ -82,6 +82,13 @@ final class BackingLoad: @unchecked Sendable {
         task?.resume()
     }
 
+    /// Notes that the response may be for one user if a server on its way has asked for a credential.
+    private func noteCredential(at url: URL?) {
+        guard session.mayIdentifyUser(at: url) else { return }
+        fallback?.archived?.refuse(.personal)
+        observed?.report(.challenged)
+    }
+
     /// Ends the load without notifying the client, and cancels the backing task.
     func stop() {
         stage = .ended
@@ -101,6 +108,7 @@ final class BackingLoad: @unchecked Sendable {
         // An interim response, such as 103, is not the answer (RFC 9110 §15.2).
         guard stage != .ended, !(100..<200).contains(response.status) else { return }
         observed?.report(.received(response))
+        noteCredential(at: response.url)
         if stage == .undecided {
             if let answer = fallback?.answer(afterStatus: response.status) { return self.answer(answer) }
             fallback?.archived?.receive(response)
@@ -190,6 +198,7 @@ final class BackingLoad: @unchecked Sendable {
             fallback = nil
             return completionHandler(nil)
         }
+        noteCredential(at: response.url)
         observed?.report(.redirected(response, to: next))
         guard let answer = fallback?.answer(redirectedTo: next) else { return completionHandler(next.marked) }
         completionHandler(nil)

@@ -22,6 +22,8 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     /// A URL session retains its delegate, which is this object, until the URL session is invalidated.
     private var sessionsByWaiting: [Bool: URLSession] = [:]
     private var loads: [ObjectIdentifier: BackingLoad] = [:]
+    /// The hosts that have asked for a credential, which URL loading may send again without being asked.
+    private var challengers: Set<String> = []
     private var hasEnded = false
 
     init(like configuration: URLSessionConfiguration) { self.configuration = configuration.withoutSubstitutions() }
@@ -66,6 +68,11 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         }
     }
 
+    /// Returns whether the host of a URL has asked for a credential.
+    func mayIdentifyUser(at url: URL?) -> Bool {
+        lock.withLock { url?.host.map { challengers.contains($0.lowercased()) } ?? false }
+    }
+
     private func load(for task: URLSessionTask) -> BackingLoad? { lock.withLock { loads[ObjectIdentifier(task)] } }
 
     // MARK: - URLSessionDataDelegate
@@ -88,6 +95,11 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard let load = load(for: task) else { return completionHandler(.cancelAuthenticationChallenge, nil) }
+        let space = challenge.protectionSpace
+        // In such a challenge, the server proves its own identity.
+        if space.authenticationMethod != NSURLAuthenticationMethodServerTrust {
+            lock.withLock { _ = challengers.insert(space.host.lowercased()) }
+        }
         load.perform { load.didReceive(challenge, completionHandler) }
     }
 

@@ -64,4 +64,6 @@ package enum MissingBody {
     case incomplete
     /// The body is delivered to the app directly.
     case unseen
+    /// A server has asked for a credential, so the response may be for one user.
+    case personal
 }

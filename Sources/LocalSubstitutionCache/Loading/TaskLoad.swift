@@ -252,7 +252,10 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         let head = task.response as? HTTPURLResponse
         let isChallenge = head?.statusCode == 401 && head?.value(forHTTPHeaderField: "WWW-Authenticate") != nil
         // No step shows the response that follows a challenge. So a recording forgets the body of this response.
-        if isChallenge, let head { observed?.report(.received(head)) }
+        if isChallenge, let head {
+            observed?.report(.received(head))
+            observed?.report(.challenged)
+        }
         if finish(isChallenge: isChallenge) != nil { client?.urlProtocolDidFinishLoading(loader) }
     }
 

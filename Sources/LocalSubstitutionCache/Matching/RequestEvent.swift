@@ -39,7 +39,7 @@ final class EventReporter: @unchecked Sendable {
         switch step {
         case .asked, .offered, .used: queue.async { [self] in report(url, asker) }
         case .answered(_, _, let substitution): queue.async { [self] in report(url, asker, .some(substitution)) }
-        case .received, .redirected, .receivedPart, .stored, .ended: break
+        case .received, .redirected, .challenged, .receivedPart, .stored, .ended: break
         }
     }
 

@@ -35,6 +35,8 @@ package enum RequestStep: @unchecked Sendable {
     case received(URLResponse)
     /// The network has redirected the request.
     case redirected(HTTPURLResponse, to: URLRequest)
+    /// A server has asked for a credential, in this load or an earlier one, so the response may be for one user.
+    case challenged
     /// The network has sent a part of the body.
     case receivedPart(Data)
     /// URL loading has received the whole response from the network, and passes it to a cache.

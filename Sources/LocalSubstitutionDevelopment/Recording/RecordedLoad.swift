@@ -39,7 +39,8 @@ struct RecordedLoad {
     private var hasBody = false
     private(set) var ending: (date: Date, error: (any Error)?)?
     private var wasRedirected = false
-    /// True if a request before a redirect identified its user, or if the redirect set a cookie.
+    /// True if a request before a redirect identified its user, if the redirect set a cookie, if a server asked for a
+    /// credential, or if cookies were sent.
     private var wasPersonal = false
 
     init(_ request: URLRequest, by asker: any AnyObject & Sendable, at date: Date) {
@@ -63,6 +64,7 @@ struct RecordedLoad {
     ///   - step: The step.
     ///   - missingByteCount: The number of body bytes that were left out of the step.
     ///   - request: The request to which the step belongs.
+    ///   - sendsCookies: True if cookies go with the request, or with the next one after a redirect.
     ///   - date: The time of the step.
     ///   - largestBody: The maximum length of a recorded body, in bytes.
     /// - Returns: The redirect, if the step shows one; otherwise nil.
@@ -70,10 +72,12 @@ struct RecordedLoad {
         _ step: RequestStep,
         leaving missingByteCount: Int = 0,
         of request: URLRequest,
+        sendsCookies: Bool,
         at date: Date,
         largestBody: Int
     ) -> Redirect? {
         needsRewrite = true
+        defer { wasPersonal = wasPersonal || sendsCookies }
         switch step {
         case .asked:
             // On Apple platforms, URL loading consults this library again after a redirect. So a new URL shows a
@@ -84,6 +88,7 @@ struct RecordedLoad {
         case .used(let response): used = response
         case .received(let response): begin(response)
         case .redirected(let response, let next): return follow(response, to: next, at: date)
+        case .challenged: wasPersonal = true
         case .receivedPart(let part):
             hasBody = true
             byteCount += part.count + missingByteCount
@@ -132,6 +137,7 @@ struct RecordedLoad {
         else { return nil }
         let known = (head, body, byteCount, hasBody)
         defer { (head, body, byteCount, hasBody) = known }
+        wasPersonal = wasPersonal || last.sendsCookies
         return follow(nil, to: last, at: began)
     }
 
@@ -182,12 +188,8 @@ struct RecordedLoad {
     /// True if a body was received, but was too long to be recorded, or lacks a part.
     var isBodyIncomplete: Bool { hasBody && body == nil }
 
-    /// True if the current request may identify its user.
-    private var identifiesUser: Bool {
-        if request.isPersonal || SecretMask.isPresent(in: request.url) { return true }
-        guard let url = request.url, request.httpShouldHandleCookies else { return false }
-        return HTTPCookieStorage.shared.cookies(for: url)?.isEmpty == false
-    }
+    /// True if the current request may identify its user, apart from cookies that URL loading adds.
+    private var identifiesUser: Bool { request.isPersonal || SecretMask.isPresent(in: request.url) }
 
     /// True if the response may be meant for a single user.
     var isPersonal: Bool {
@@ -209,6 +211,14 @@ struct RecordedLoad {
         if error is CancellationError || (error as? URLError)?.code == .cancelled { return "cancelled" }
         // An error's own text may hold the URL.
         return (error as? URLError).map { "failed: URLError \($0.code.rawValue)" } ?? "failed"
+    }
+}
+
+extension URLRequest {
+    /// True if URL loading would now send cookies of the shared storage with the request.
+    var sendsCookies: Bool {
+        guard let url, httpShouldHandleCookies else { return false }
+        return HTTPCookieStorage.shared.cookies(for: url)?.isEmpty == false
     }
 }
 

@@ -29,6 +29,8 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         /// The task, or an object that represents a page's load; nil for a page's request that a file answers.
         let asker: (any AnyObject & Sendable)?
         let date = Date()
+        /// True if cookies go with the request, or with the next one after a redirect.
+        let sendsCookies: Bool
     }
 
     /// The properties that responses from files must share to be counted in one entry.
@@ -81,6 +83,13 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     // MARK: - Called on any thread
 
     func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
+        // Asked when the step happens, because the app may set or remove cookies before the queue's turn.
+        let sendsCookies =
+            switch step {
+            case .asked, .offered, .received: request.sendsCookies
+            case .redirected(_, let next): next.sendsCookies
+            default: false
+            }
         lock.withLock {
             guard !hasEnded else { return }
             guard steps.count < Self.hardLimits.steps else {
@@ -99,7 +108,15 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
                 }
                 heldBytes += response.data.count
             }
-            steps.append(Step(step: step, missingByteCount: missingByteCount, request: request, asker: asker))
+            steps.append(
+                Step(
+                    step: step,
+                    missingByteCount: missingByteCount,
+                    request: request,
+                    asker: asker,
+                    sendsCookies: sendsCookies
+                )
+            )
             if !isScheduled { schedule() }
             guard !isEarlyTurnScheduled, steps.count > Self.earlyLimits.steps || heldBytes > Self.earlyLimits.bytes
             else { return }
@@ -237,6 +254,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             step.step,
             leaving: step.missingByteCount,
             of: step.request,
+            sendsCookies: step.sendsCookies,
             at: step.date,
             largestBody: options.largestBody
         )

@@ -284,6 +284,25 @@ extension InstalledTests {
             #expect(!lines.contains { $0.contains("page3") })
         }
 
+        @Test("The cookies at the time of a load decide about its body, not those at the time of writing")
+        func cookies() async throws {
+            let app = try App(folder)
+            let session = listing(registered: true)
+            let cookie = try #require(
+                HTTPCookie(properties: [.domain: "127.0.0.1", .path: "/signed", .name: "user", .value: "me"])
+            )
+            defer { HTTPCookieStorage.shared.deleteCookie(cookie) }
+            _ = try await TaskKind.async.load(app.request("signed/out"), in: session)
+            await session.settle()
+            HTTPCookieStorage.shared.setCookie(cookie)
+            _ = try await TaskKind.async.load(app.request("signed/in"), in: session)
+            await session.settle()
+            HTTPCookieStorage.shared.deleteCookie(cookie)
+            try app.recording.save()
+            let entries = try RecordedEntry.all(in: app.recording.file)
+            #expect(entries.map(\.body) == ["page", nil])
+        }
+
         @Test("The file holds no secret, and only its owner can read it")
         func secrets() async throws {
             let app = try App(folder)

@@ -37,6 +37,44 @@ extension InstalledTests {
             archive.waitUntilWritten()
         }
 
+        @Test("A response for a user who has given a password is not kept, whether asked again or not")
+        func challenged() async throws {
+            // Apple's systems may send the password to the second page without being asked again.
+            let site = try LoopbackServer { request in
+                request.path != "/2" && request.headers["authorization"] == nil
+                    ? .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""], body: Data("no".utf8))
+                    : .text("Hello me")
+            }
+            defer { site.stop() }
+            let archive = try makeArchive()
+            let steps = Steps()
+            Installation.current?.cache.observer = steps
+            defer { Installation.current?.cache.observer = nil }
+            let client = StrictClient(onChallenge: { answer in
+                answer(.useCredential, URLCredential(user: "me", password: "secret", persistence: .forSession))
+            })
+            let session = client.session()
+            for path in ["1", "2"] {
+                #expect(await client.load(session.dataTask(with: request(path, of: site))).text == "Hello me")
+            }
+            archive.waitUntilWritten()
+            #expect(archive.copies.isEmpty)
+            #expect(archive.refusals == [.credentials: 2])
+            #expect(steps.challenges.value == 2)
+            let other = StrictClient()
+            #expect(await other.load(other.session().dataTask(with: request("2", of: site))).text == "Hello me")
+            archive.waitUntilWritten()
+            #expect(archive.copies.count == 1)
+        }
+
+        private final class Steps: RequestObserver {
+            let challenges = Counter()
+
+            func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
+                if case .challenged = step { challenges.increment() }
+            }
+        }
+
         @Test("While a copy is being read, other loads go on, and the task may be cancelled")
         func slowCopy() async throws {
             let site = try LoopbackServer { _ in .text("page") }
