@@ -10,7 +10,7 @@ enum WebExtensionCommand {
         summary: "Writes a web extension that shows a site in a browser with the app's files.",
         operands: "[OPTIONS] [MANIFEST] -o FOLDER",
         operandKind: .manifest,
-        options: [output, pages, zip],
+        options: [output, pages],
         discussion: """
             Pages come from the network, and keep their address, origin and cookies; the manifest's files answer the
             requests of the pages, in Chrome, Edge, Firefox and Safari. A toolbar button lists the substitutions, and
@@ -36,7 +36,6 @@ enum WebExtensionCommand {
         value: "host",
         "A host whose pages show the files, in addition to the manifest's own hosts.\n*.example.com means example.com and its subdomains. May be repeated."
     )
-    private static let zip = Option("zip", "Also write FOLDER.zip, to pass the extension on.")
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
@@ -46,21 +45,15 @@ enum WebExtensionCommand {
         let pages = try arguments.values(pages).map(HostPattern.read)
         guard let (manifest, check) = try console.checked(arguments.operands.first) else { return 1 }
         let target = try OutputFolder(folder, in: console.folder, besides: manifest.folder)
-        let archive = arguments.has(zip) ? try ArchiveFile(beside: target) : nil
         let web = try WebExtension(check.shipped, name: manifest.url.lastPathComponent, pages: pages)
-        // A file that cannot be read now leaves both the folder and the archive as they were.
-        let zipped = try archive.map { _ in try ArchiveFile.data(web.files) }
         try target.write(web.files)
-        if let zipped { try archive?.write(zipped) }
-        report(web, target, archive, console)
+        report(web, target, console)
         return 0
     }
 
-    private static func report(_ web: WebExtension, _ target: OutputFolder, _ archive: ArchiveFile?, _ console: Console)
-    {
+    private static func report(_ web: WebExtension, _ target: OutputFolder, _ console: Console) {
         let urls = Set(web.ruleset.rules.map(\.substitution)).map { web.ruleset.substitutions[$0] }
         console.print("\(visible(target.path)) shows \(Inventory(urls).description)")
-        if let archive { console.print("\(visible(archive.path)) holds the same") }
         let doubled = web.rootCopies.values
         if !doubled.isEmpty {
             console.print(

@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionStandards
 
-/// A fingerprint at the end of a page, a schema or an archive that the tool writes.
+/// A fingerprint at the end of a page or a schema that the tool writes.
 ///
 /// The tool replaces such a file only if its bytes are as the tool wrote them.
 enum Seal {
@@ -22,12 +22,6 @@ enum Seal {
         let bytes = data + Data(prefix.utf8)
         return bytes + Data("\(mark)\(Fingerprint(bytes).rawValue)\(suffix)".utf8)
     }
-
-    /// The seal of bytes whose number is known.
-    static func text(of data: Data) -> String { mark + Fingerprint(data).rawValue }
-
-    /// The length of the seal of `count` bytes.
-    static func length(count: Int) -> Int { mark.utf8.count + "\(count)-".utf8.count + "\(FNV1a())".utf8.count }
 
     /// True if the bytes are as the tool wrote them.
     static func isIntact(_ data: Data) -> Bool {
