@@ -10,22 +10,22 @@ package enum CommandLineTool {
     ///   - words: The command, with its options and operands.
     ///   - console: The command's input and output, and its environment.
     /// - Returns: The status to exit with.
-    package static func run(_ words: [String], _ console: Console) async -> Int32 {
+    package static func run(_ words: [String], _ console: Console) async -> ExitStatus {
         defer { console.flush() }
         guard let first = words.first else {
             console.printError(Command.overview)
-            return 2
+            return .usage
         }
         if first == "--version" {
             console.print(
                 "substitute \(toolVersion)\(toolVersion == "unreleased" ? ", built from the sources of LocalSubstitutionCache" : "")"
             )
-            return 0
+            return .good
         }
         let isHelp = ["help", "--help", "-h"].contains(first)
         guard let name = isHelp ? words.dropFirst().first : first else {
             console.print(Command.overview)
-            return 0
+            return .good
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {
             let asked = isHelp ? Array(words.dropFirst()) : words
@@ -33,24 +33,28 @@ package enum CommandLineTool {
             console.printError(
                 "substitute: there is no command \(quoted(name))\(meant)\nSee \(console.tool.words("--help"))."
             )
-            return 2
+            return .usage
         }
         if isHelp {
             console.print(command.help)
-            return 0
+            return .good
         }
         do {
             let arguments = try Arguments(words.dropFirst(), command.options + [.help], among: Command.all)
             if arguments.has(.help) {
                 console.print(command.help)
-                return 0
+                return .good
             }
             return try await command.run(arguments, console)
         } catch let error as UsageError {
             console.printError(
                 "substitute \(command.name): \(error.message)\nSee \(console.tool.words("\(command.name) --help"))."
             )
-            return 2
+            return .usage
+        } catch let error as ManifestError {
+            for issue in error.issues { console.printError(issue.description) }
+            console.printError("substitute \(command.name): the manifest has errors; fix them first")
+            return .bad
         } catch {
             let message = (error as? ToolError)?.message ?? FileSystem.reason(error)
             console.printError("substitute \(command.name): \(message)")
@@ -58,7 +62,7 @@ package enum CommandLineTool {
             if command.needsPermission, console.environment["SUBSTITUTE_VERB"] == "substitute" {
                 console.printError("If that needs permission, use: \(console.tool.words(command.name)) …")
             }
-            return 1
+            return .bad
         }
     }
 }

@@ -14,6 +14,6 @@ enum Main {
             sink: { if !StandardStreams.write($1, to: $0) { exit(1) } },
             source: { StandardStreams.read(environment) }
         )
-        exit(BuildCheck.run(Array(CommandLine.arguments.dropFirst()), console))
+        exit(BuildCheck.run(Array(CommandLine.arguments.dropFirst()), console).rawValue)
     }
 }

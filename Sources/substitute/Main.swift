@@ -19,6 +19,6 @@ enum Main {
         )
         let status = await CommandLineTool.run(Array(CommandLine.arguments.dropFirst()), console)
         EndingSignals.wait()
-        exit(status)
+        exit(status.rawValue)
     }
 }

@@ -38,14 +38,20 @@ struct Tool {
             source: { input.map(Swift.Result.success) ?? .failure(ToolError("the test has no input")) }
         )
         let status = await CommandLineTool.run(arguments, console)
-        return Program.Result(status: status, output: written.text(of: .output), errors: written.text(of: .errors))
+        return Program.Result(
+            status: status.rawValue,
+            output: written.text(of: .output),
+            errors: written.text(of: .errors)
+        )
     }
 
     /// Returns the manifest at a path.
     static func manifest(_ path: String) throws -> ManifestFile {
-        let console = Console(folder: "/", sink: { _, _ in }, source: { .success(Data()) })
-        return try ManifestLocation(console).find(path)
+        try ManifestLocation(silent()).find(path)
     }
+
+    /// Returns a console that prints nothing.
+    static func silent() -> Console { Console(folder: "/", sink: { _, _ in }, source: { .success(Data()) }) }
 
     /// Runs the program as a user does.
     static func start(

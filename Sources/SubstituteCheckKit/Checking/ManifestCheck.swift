@@ -191,13 +191,3 @@ extension ManifestIssue.Code {
     /// A file in which ``ContentRules`` find a mistake, such as content that does not match the type.
     static let wrongContent = Self(rawValue: "wrong-content")
 }
-
-extension Console {
-    /// Finds and checks a manifest; nil after its errors were printed.
-    package func checked(_ name: String?) throws -> (file: ManifestFile, check: ManifestCheck)? {
-        let file = try ManifestLocation(self).find(name)
-        let check = ManifestCheck(file, on: now())
-        check.errors.forEach { printError("\($0)") }
-        return check.errors.isEmpty ? (file, check) : nil
-    }
-}

@@ -1,4 +1,5 @@
 package import Foundation
+package import LocalSubstitutionCache
 
 /// The manifest that a command works on.
 package struct ManifestFile: Sendable {
@@ -26,4 +27,29 @@ package struct ManifestFile: Sendable {
 
     /// A question that suggests another manifest if this one does not exist; nil if there is nothing to suggest.
     var hint: String? { location.hint(for: name) }
+
+    /// Checks the manifest.
+    ///
+    /// - Throws: ``ManifestError`` with all errors; the tool prints it in the same form for every command.
+    package func checked(on date: Date) throws(ManifestError) -> ManifestCheck {
+        let check = ManifestCheck(self, on: date)
+        if !check.errors.isEmpty { throw ManifestError(check.errors) }
+        return check
+    }
+
+    /// Reads the manifest and its files in the same way as an app.
+    ///
+    /// - Throws: ``ManifestError`` with the same errors as ``checked(on:)``.
+    package func table() throws(ManifestError) -> SubstitutionTable {
+        do {
+            let text = try SubstitutionManifest.text(of: url, name: name)
+            // Copy the files, because the user may edit them meanwhile. If an editor truncates a memory-mapped file,
+            // SIGBUS can kill the process.
+            let manifest = SubstitutionManifest(text, name: name, url: url)
+            return try SubstitutionTable(manifest, folder: folder, reading: .copied)
+        } catch {
+            _ = try checked(on: Date())
+            throw error
+        }
+    }
 }

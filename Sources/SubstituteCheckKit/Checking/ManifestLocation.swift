@@ -29,6 +29,12 @@ package struct ManifestLocation: Sendable {
         return ManifestFile(name: path, url: current.url(path), named: operand, location: self)
     }
 
+    /// Returns the manifest for a command that has no other operand.
+    package func only(_ operands: [String]) throws(UsageError) -> ManifestFile {
+        guard operands.count <= 1 else { throw UsageError("name one manifest") }
+        return try find(operands.first)
+    }
+
     /// True if a search from the current folder finds this manifest and no other.
     func findsAlone(_ url: URL) -> Bool {
         let found = (try? path(nil)).map { current.url($0).resolvingSymlinksInPath() }
@@ -97,11 +103,13 @@ package struct ManifestLocation: Sendable {
 
     /// True if a word is a URL and not a file.
     private func isURL(_ word: String) -> Bool {
-        if word == "-" || word.contains("://") || word.hasPrefix("//") { return true }
-        if current.targetKind(of: word) != nil { return false }
-        // `example.com/data.json` is a URL, and `Sources/App/manifest.json` is not.
-        let server = word.prefix { $0 != "/" }
-        return !word.hasSuffix(".json") || server.count < word.count && server.dropFirst().contains(".")
+        if Self.isURL(word) { return true }
+        return current.targetKind(of: word) == nil && (!word.hasSuffix(".json") || current.isServer(word))
+    }
+
+    /// True for a URL with its host, and for `-`, the name of standard input; no file is looked for.
+    package static func isURL(_ word: String) -> Bool {
+        word == "-" || word.contains("://") || word.hasPrefix("//")
     }
 
     /// Returns a file here that is probably a manifest with a wrong name; nil if there is none.

@@ -28,6 +28,12 @@ package struct CurrentFolder: Sendable {
         FileSystem.kind(of: url(written).resolvingSymlinksInPath().path)
     }
 
+    /// True for `example.com/data.json`, but not for `Sources/App/manifest.json`.
+    package func isServer(_ written: String) -> Bool {
+        let server = written.prefix { $0 != "/" }
+        return server.count < written.count && server.dropFirst().contains(".") && kind(of: String(server)) == nil
+    }
+
     /// Returns the names in a folder; empty if there is no folder.
     package func names(in written: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: absolute(written))) ?? []

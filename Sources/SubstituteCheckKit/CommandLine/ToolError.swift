@@ -1,8 +1,17 @@
 import LocalSubstitutionCache
 
+/// The status with which the tool exits.
+package enum ExitStatus: Int32, Sendable {
+    case good = 0
+    /// Something is wrong, and the output says what; or the command could not do its work.
+    case bad = 1
+    /// The tool was used wrongly, and has done nothing.
+    case usage = 2
+    /// Nothing is known to be wrong, but a file could not be compared.
+    case uncompared = 3
+}
+
 /// An error about a wrong use of the tool; its message is a sentence.
-///
-/// The tool exits with status 2.
 package struct UsageError: Error {
     package let message: String
 
@@ -12,8 +21,6 @@ package struct UsageError: Error {
 }
 
 /// An error that kept the tool from doing its work; its message is a sentence.
-///
-/// The tool exits with status 1.
 package struct ToolError: Error {
     package let message: String
 

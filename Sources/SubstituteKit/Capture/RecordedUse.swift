@@ -52,7 +52,7 @@ struct RecordedUse {
     init(named name: String, of check: ManifestCheck, _ manifest: ManifestFile, _ console: Console) throws {
         let recording = try HARFile(console.folder.contents(of: name), name: name)
         try recording.checkForEntries(name)
-        try self.init(recording, of: check.substitutions, in: .of(manifest))
+        try self.init(recording, of: check.substitutions, in: manifest.table())
     }
 
     /// True if no file answered any request of the recording.
@@ -86,17 +86,4 @@ extension Option {
         value: "recording",
         "Show how often each URL was answered, from a recording (HAR) of the app."
     )
-}
-
-extension SubstitutionTable {
-    /// Reads a manifest and its files in the same way as an app.
-    ///
-    /// - Throws: ``ManifestError`` with every error in the manifest.
-    static func of(_ manifest: ManifestFile) throws -> SubstitutionTable {
-        let text = try SubstitutionManifest.text(of: manifest.url, name: manifest.name)
-        // Copy the files, because the user may edit them meanwhile. If an editor truncates a memory-mapped file, SIGBUS
-        // can kill the process.
-        return try SubstitutionManifest(checking: text, name: manifest.name, url: manifest.url)
-            .table(in: manifest.folder, reading: .copied)
-    }
 }

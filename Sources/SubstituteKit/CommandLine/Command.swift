@@ -23,7 +23,7 @@ struct Command: Sendable {
     /// The package manager asks the user for permission before it runs such a command.
     var needsPermission: Bool { CommandPermissions.needed.contains(name) }
     /// Runs the command and returns the status to exit with.
-    let run: @Sendable (Arguments, Console) async throws -> Int32
+    let run: @Sendable (Arguments, Console) async throws -> ExitStatus
 
     /// The kinds of operands.
     enum OperandKind {

@@ -50,15 +50,14 @@ enum AddCommand {
         "Also load references from this server, on any port. *.example.com means\nexample.com and its subdomains; example.com:8080 means one port. May be repeated."
     )
 
-    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, urls) = try ManifestLocation(console).split(arguments.operands)
         let keys = try urls.map(key)
         guard !keys.isEmpty else { throw UsageError("name a URL to load") }
         let path = try arguments.values(path).last.map(filePath)
         if path != nil, keys.count > 1 { throw UsageError("--as is for one URL") }
         let manifest = try ManifestLocation(console).find(named)
-        var addition = try Addition(to: manifest, on: console.now())
-        addition.temporaryFolder = console.temporaryFolder
+        var addition = try Addition(to: manifest, console)
         addition.includesPrivate = arguments.has(.includePrivate)
         let options = try AddOptions(
             replaces: arguments.has(replace),
@@ -77,12 +76,12 @@ enum AddCommand {
         for problem in run.problems { console.printError(problem) }
         guard isComplete else {
             console.printError("Nothing was changed.")
-            return 1
+            return .bad
         }
         for line in run.lines { console.print(line) }
         if let discarded { console.print("The edited files are in \(visible(discarded.path)).") }
         if arguments.has(.dryRun) { console.print("Nothing was written.") }
-        return 0
+        return .good
     }
 
     /// Parses a URL as a user types it; the scheme may be missing.

@@ -45,12 +45,12 @@ enum BrowseCommand {
     static let serviceWorkers = Option("service-workers", "Let service workers run; files answer their requests, too.")
     private static let headless = Option("headless", "Open no window, and run until Control-C.")
 
-    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         guard texts.count == 1 else { throw UsageError("name one page, such as https://example.com/") }
         let url = try PageAddress(texts[0])
         let manifest = try ManifestLocation(console).find(named)
-        let table = try SubstitutionTable.of(manifest)
+        let table = try manifest.table()
         var settings = try BrowserSettings(arguments, console)
         settings.device = try arguments.values(device).last.map { text throws(UsageError) in try Device(text) }
         settings.hasWindow = !arguments.has(headless)
@@ -70,7 +70,7 @@ enum BrowseCommand {
             try await browser.load(url.text)
             try await browser.waitUntilClosed()
         }
-        return 0
+        return .good
     }
 
     private static func follow(_ paths: [String], _ follower: SaveFollower, _ printer: BrowsePrinter) async {

@@ -41,7 +41,7 @@ enum CaptureCommand {
     private static let show = Option("show", "Open a window, and record until it is closed.")
     private static let har = Option("har", value: "file", "Also save the recording (HAR) in this file.")
 
-    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
@@ -52,7 +52,7 @@ enum CaptureCommand {
         let manifest = try ManifestLocation(console).find(named)
         // Report the manifest's errors before anything is loaded. During the recording, the user is free to edit the
         // manifest, because the import reads it again.
-        _ = try Addition(to: manifest, on: console.now())
+        _ = try manifest.checked(on: console.now())
         var settings = try BrowserSettings(arguments, console)
         settings.hasWindow = arguments.has(show)
         if settings.hasWindow, devices.count > 1 { throw UsageError("--show is for one device") }
@@ -86,7 +86,7 @@ enum CaptureCommand {
             let capture = try HARFile(recording, name: kept ?? "the recording")
             try await importRun.importExchanges(
                 of: capture,
-                to: manifest,
+                to: Addition(to: manifest, console),
                 without: recorder.leftOut,
                 comparing: console.network
             )
@@ -94,11 +94,11 @@ enum CaptureCommand {
             if let kept { console.printError("The recording is in \(visible(kept)).") }
             throw error
         }
-        if failed == 0 { return 0 }
+        if failed == 0 { return .good }
         console.printError(
             "substitute capture: \(counted(failed, "page")) \(failed == 1 ? "was" : "were") not loaded completely; what was loaded is kept"
         )
-        return 1
+        return .bad
     }
 
     /// Checks that a redirect has not led to a sign-in page, for example, instead of the page.

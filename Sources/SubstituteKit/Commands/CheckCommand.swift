@@ -57,7 +57,7 @@ enum CheckCommand {
         value: "folder",
         "The folder of the files, for a manifest from standard input."
     )
-    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let manifests: [ManifestFile?] =
             try arguments.operands.isEmpty
             ? [ManifestLocation(console).find(nil)]
@@ -83,7 +83,7 @@ enum CheckCommand {
     private static func followChanges(
         of manifests: [ManifestFile?],
         _ console: Console,
-        _ check: () throws -> Int32
+        _ check: () throws -> ExitStatus
     ) async throws -> Never {
         guard !manifests.contains(where: { $0 == nil }) else {
             throw UsageError("--watch needs files; standard input cannot be watched")
@@ -123,7 +123,7 @@ enum CheckCommand {
         limit: ByteCount?,
         _ arguments: Arguments,
         _ console: Console
-    ) throws -> Int32 {
+    ) throws -> ExitStatus {
         let (date, listsAll) = (console.now(), arguments.has(all))
         let checks = try manifests.map { manifest in
             if let manifest { return ManifestCheck(manifest, on: date, listsAll: listsAll) }
@@ -139,7 +139,7 @@ enum CheckCommand {
         }
         try CheckReport(results, console).print(as: format)
         if format == .text { webChecks.compactMap(\.counts).forEach(console.print) }
-        return results.flatMap(\.issues).contains { $0.severity == .error } ? 1 : 0
+        return results.flatMap(\.issues).contains { $0.severity == .error } ? .bad : .good
     }
 }
 

@@ -34,7 +34,7 @@ enum CompletionsCommand {
         }
     }
 
-    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         let names = Shell.allCases.map(\.rawValue)
         guard let name = arguments.operands.first, arguments.operands.count == 1 else {
             throw UsageError("name a shell: \(names.joined(separator: ", "))")
@@ -45,6 +45,6 @@ enum CompletionsCommand {
             )
         }
         console.printMasked(shell.script)
-        return 0
+        return .good
     }
 }

@@ -68,9 +68,8 @@ struct ExplainCommand {
     private let explainer: MissExplainer
     private let console: Console
 
-    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         let operands = try ExplainOperands(arguments.operands, in: console.folder)
-        let file = try ManifestLocation(console).find(operands.manifest)
         let headers = try arguments.values(header).map { header throws(UsageError) in
             guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else {
                 throw UsageError("\(quoted(header)) is not a header; write it as 'Name: value'")
@@ -78,15 +77,9 @@ struct ExplainCommand {
             let value = header[header.index(after: colon)...].trimmingCharacters(in: .whitespaces)
             return (String(header[..<colon]), value)
         }
-        let table: SubstitutionTable
-        do {
-            table = try SubstitutionTable.of(file)
-        } catch {
-            console.printError("\(error)")
-            return 1
-        }
+        let file = try ManifestLocation(console).find(operands.manifest)
         let explain = ExplainCommand(
-            table: table,
+            table: try file.table(),
             path: file.name,
             method: arguments.values(method).last ?? "GET",
             headers: headers,
@@ -95,10 +88,10 @@ struct ExplainCommand {
         )
         var questions: [ExplainOperands.Question] = []
         var missCount = 0
-        for source in operands.sources {
+        for source in try operands.sources() {
             switch try source.subject(console) {
             case .traffic(let traffic, let name):
-                let report = TrafficReport(traffic, name, table, explain.explainer, console)
+                let report = TrafficReport(traffic, name, explain.table, explain.explainer, console)
                 if arguments.has(json) { try report.printJSON() } else { report.printText() }
                 missCount += report.missCount
             case .questions(let more): questions += more
@@ -111,7 +104,7 @@ struct ExplainCommand {
         } else {
             explain.printText(answers)
         }
-        return arguments.has(require) && missCount > 0 ? 1 : 0
+        return arguments.has(require) && missCount > 0 ? .bad : .good
     }
 
     // MARK: - Answers

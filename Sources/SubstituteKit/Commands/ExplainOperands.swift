@@ -24,32 +24,30 @@ struct ExplainOperands {
 
     private let folder: CurrentFolder
     /// The manifest; nil if no operand is a manifest.
-    private(set) var manifest: String?
-    /// The sources, in the order of the command line; never empty.
-    private(set) var sources: [Source] = []
+    let manifest: String?
+    /// The other operands; never empty.
+    private let words: ArraySlice<String>
 
     /// Reads the operands.
     ///
     /// The files on disk and their content show whether an operand is a manifest, a recording, a list or a URL.
     init(_ words: [String], in folder: CurrentFolder) throws {
         self.folder = folder
-        for (index, word) in words.enumerated() {
-            if index == 0, try isManifest(word) {
-                manifest = word
-            } else {
-                sources.append(try source(word))
-            }
-        }
-        if sources.isEmpty {
+        manifest = try words.first.flatMap { try Self.isManifest($0, in: folder) ? $0 : nil }
+        self.words = words.dropFirst(manifest == nil ? 0 : 1)
+        if self.words.isEmpty {
             throw UsageError("name a URL, a recording (HAR) or a list of URLs, or - to read one from standard input")
         }
     }
 
+    /// Returns the sources, in the order of the command line; never empty.
+    func sources() throws -> [Source] { try words.map(source) }
+
     /// Returns true if a word is the path of a manifest, even if no such file exists.
-    private func isManifest(_ word: String) throws -> Bool {
-        if isURL(word) { return false }
+    private static func isManifest(_ word: String, in folder: CurrentFolder) throws -> Bool {
+        if Self.isURL(word) { return false }
         switch folder.targetKind(of: word) {
-        case nil: return word.hasSuffix(".json") && !isServer(word)
+        case nil: return word.hasSuffix(".json") && !folder.isServer(word)
         case .typeDirectory?: return true
         default:
             let data = try folder.contents(of: word)
@@ -59,10 +57,10 @@ struct ExplainOperands {
 
     private func source(_ word: String) throws -> Source {
         if word == "-" { return .standardInput }
-        if isURL(word) { return .url(word) }
+        if Self.isURL(word) { return .url(word) }
         switch folder.targetKind(of: word) {
         case nil:
-            guard Self.isFileName(word), !isServer(word) else { return .url(word) }
+            guard Self.isFileName(word), !folder.isServer(word) else { return .url(word) }
             throw ToolError("\(quoted(word)) does not exist" + hint(for: word))
         case .typeDirectory?:
             throw ToolError("\(quoted(word)) is a folder; name a recording (HAR) or a list of URLs in it")
@@ -71,16 +69,7 @@ struct ExplainOperands {
         }
     }
 
-    private func isURL(_ word: String) -> Bool {
-        word.isEmpty || word == "-" || word.contains("://") || word.hasPrefix("//")
-    }
-
-    /// Returns true for `example.com/data.json`, but not for `Sources/App/manifest.json`.
-    private func isServer(_ word: String) -> Bool {
-        let server = word.prefix { $0 != "/" }
-        return server.count < word.count && server.dropFirst().contains(".")
-            && folder.kind(of: String(server)) == nil
-    }
+    private static func isURL(_ word: String) -> Bool { word.isEmpty || ManifestLocation.isURL(word) }
 
     /// Returns true if a word ends like the name of a recording or list.
     ///

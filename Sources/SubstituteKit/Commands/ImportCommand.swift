@@ -34,7 +34,7 @@ enum ImportCommand {
         run: run
     )
 
-    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         guard let file = arguments.operands.last, arguments.operands.count <= 2 else {
             throw UsageError("name one recording, and optionally a manifest before it")
         }
@@ -42,11 +42,12 @@ enum ImportCommand {
         let manifest = try ManifestLocation(console).find(
             arguments.operands.count == 2 ? arguments.operands.first : nil
         )
+        let addition = try Addition(to: manifest, console)
         let isNamed = file != "-"
         let folder = isNamed ? console.folder.url(file).deletingLastPathComponent() : nil
         let capture = try HARFile(read(file, console), name: isNamed ? file : "<stdin>", in: folder)
-        try await run.importExchanges(of: capture, to: manifest)
-        return 0
+        try await run.importExchanges(of: capture, to: addition)
+        return .good
     }
 
     private static func read(_ file: String, _ console: Console) throws -> Data {

@@ -29,13 +29,13 @@ struct ImportRun {
     ///
     /// - Parameters:
     ///   - capture: The recording.
-    ///   - manifest: The manifest that receives the entries.
+    ///   - addition: The change of the manifest.
     ///   - leftOut: The reasons why recorded bodies are of no use, keyed by URL.
     ///   - network: Loads responses to requests with cookies or credentials again, without these; nil to load nothing.
     /// - Throws: ``ToolError`` if the changes cannot be made; the manifest's folder is then unchanged.
     func importExchanges(
         of capture: HARFile,
-        to manifest: ManifestFile,
+        to addition: Addition,
         without leftOut: [String: String] = [:],
         comparing network: Network? = nil
     ) async throws {
@@ -47,9 +47,9 @@ struct ImportRun {
         var filter = filter
         filter.leftOut = leftOut
         let selection = await CaptureSelection(capture, filter, console.tool, comparing: network)
-        var addition = try Addition(to: manifest, on: console.now())
+        var addition = addition
         addition.includesPrivate = filter.includesPrivate
-        let staging = try StagingFolder.guarded(for: manifest, isDryRun: isDryRun, console)
+        let staging = try StagingFolder.guarded(for: addition.manifest, isDryRun: isDryRun, console)
         var report = ImportReport()
         for choice in selection.choices {
             switch choice.result {

@@ -23,7 +23,7 @@ enum InitCommand {
         run: run
     )
 
-    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         guard arguments.operands.count <= 1 else { throw UsageError("name one folder") }
         try arguments.operands.first.map { name throws(UsageError) in try NewFolder.checkName(name, console) }
         let name = try arguments.operands.first ?? defaultFolder(console)
@@ -71,7 +71,7 @@ enum InitCommand {
         if let other = others.first {
             console.print("There is another manifest, \(visible(other)), so every command needs the name of one.")
         }
-        return 0
+        return .good
     }
 
     /// Returns the folder for the schema of a new manifest folder.

@@ -35,15 +35,15 @@ enum ListCommand {
         "Exit with 1 if the unused files in total are larger than this, such as 200kB."
     )
 
-    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
-        guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         let limit = try unusedLimit(in: arguments)
-        guard let (manifest, check) = try console.checked(arguments.operands.first) else { return 1 }
+        let manifest = try ManifestLocation(console).only(arguments.operands)
+        let check = try manifest.checked(on: console.now())
         let shipped = check.shipped
         let use = try arguments.values(.used).last.map { try RecordedUse(named: $0, of: check, manifest, console) }
         let unused = use?.unusedFiles(of: shipped) ?? []
         let unusedSize = unused.reduce(0) { $0 + $1.size }
-        let status: Int32 = unusedSize > limit ?? .max ? 1 : 0
+        let status: ExitStatus = unusedSize > limit ?? .max ? .bad : .good
         if arguments.has(json) {
             for substitution in shipped { try console.printJSON(OutputLine(substitution, use), isOwn: true) }
             return status
@@ -64,7 +64,7 @@ enum ListCommand {
                 )
             }
             let list = unused.isEmpty ? "" : ": " + unused.map { visible($0.file) }.joined(separator: ", ")
-            let excess = status == 0 ? "" : "; that is more than --unused-limit"
+            let excess = status == .good ? "" : "; that is more than --unused-limit"
             console.print(
                 "\(counted(unused.count, "file")) never used, \(ByteCount(unusedSize))\(excess)\(list)"
             )

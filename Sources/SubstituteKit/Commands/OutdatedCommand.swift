@@ -41,10 +41,9 @@ enum OutdatedCommand {
     )
     private static let json = Option("json", "Print one JSON object for each file, and nothing else.")
 
-    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
-        guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
-        guard let (manifest, check) = try console.checked(arguments.operands.first) else { return 1 }
-        let remote = try RemoteCheck(check, in: manifest.folder)
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
+        let manifest = try ManifestLocation(console).only(arguments.operands)
+        let remote = try RemoteCheck(manifest.checked(on: console.now()), in: manifest.folder)
         let findings = await remote.findings(of: remote.copies, console.network)
         if arguments.has(json) {
             for finding in findings { try console.printJSON(OutputLine(finding)) }

@@ -48,9 +48,8 @@ enum PreviewCommand {
         "Mark files that differ from their servers' current versions."
     )
 
-    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
-        guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
-        let manifest = try ManifestLocation(console).find(arguments.operands.first)
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
+        let manifest = try ManifestLocation(console).only(arguments.operands)
         if arguments.has(serves) {
             guard !arguments.has(output) else { throw UsageError("--serve writes no file; leave --output out") }
             try await serve(manifest, arguments, console)
@@ -61,7 +60,7 @@ enum PreviewCommand {
         ).path
         let output = named ?? (arguments.has(opens) ? temporary : nil)
         let check = ManifestCheck(manifest, on: console.now())
-        if let issue = check.issues.first, issue.code == .unreadableManifest { throw ToolError(issue.message) }
+        if let issue = check.issues.first, issue.code == .unreadableManifest { throw ManifestError([issue]) }
         let page = console.folder.url(output ?? "preview.html")
         let preview = PreviewPage(
             check,
@@ -78,7 +77,7 @@ enum PreviewCommand {
         )
         guard let output else {
             console.printMasked(preview.sealedHTML)
-            return 0
+            return .good
         }
         let written = page.resolvingSymlinksInPath().path
         let sources = [manifest.url.resolvingSymlinksInPath().path] + check.substitutions.map(\.realPath)
@@ -100,7 +99,7 @@ enum PreviewCommand {
         try OutputFile(output, console).write(Data("\(preview.sealedHTML)\n".utf8))
         console.print("\(visible(output)) shows \(PreviewSummary(check).shown)")
         if arguments.has(opens) { try open(page.resolvingSymlinksInPath().path, console) }
-        return 0
+        return .good
     }
 
     /// Serves the page until the process ends.

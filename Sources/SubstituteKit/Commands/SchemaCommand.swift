@@ -25,16 +25,16 @@ enum SchemaCommand {
         "The file for the schema; by default standard output."
     )
 
-    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         if let operand = arguments.operands.first {
             throw UsageError("\(quoted(operand)) is not needed; use -o for a file")
         }
         guard let file = arguments.values(output).last, file != "-" else {
             console.printMasked(String(Schema.sealedText.dropLast()))
-            return 0
+            return .good
         }
         try OutputFile(file, console).write(Data(Schema.sealedText.utf8))
         console.print("Wrote \(visible(file)).")
-        return 0
+        return .good
     }
 }

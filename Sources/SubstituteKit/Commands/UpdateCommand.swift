@@ -35,15 +35,14 @@ enum UpdateCommand {
         "Decide conflicts for the files here: they count as edited, until their servers change\nagain."
     )
 
-    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, urls) = try ManifestLocation(console).split(arguments.operands)
         let keys = try urls.map(AddCommand.key)
         let limit = try Option.size(in: arguments)
         let (discards, keeps) = (arguments.has(.discardEdits), arguments.has(keepEdits))
         if discards, keeps { throw UsageError("--discard-edits and --keep-edits exclude each other") }
         let manifest = try ManifestLocation(console).find(named)
-        var addition = try Addition(to: manifest, on: console.now())
-        addition.temporaryFolder = console.temporaryFolder
+        var addition = try Addition(to: manifest, console)
         addition.includesPrivate = arguments.has(.includePrivate)
         let remote = try RemoteCheck(addition.check, in: manifest.folder)
         let copies = try keys.isEmpty ? remote.copies : keys.flatMap { key in try remote.copies(of: key) }
@@ -56,7 +55,7 @@ enum UpdateCommand {
         run.report(isDryRun, named, console)
         if let discarded { console.print("The edited files are in \(visible(discarded.path)).") }
         if isDryRun { console.print("Nothing was written.") }
-        return run.failed.isEmpty ? run.findings.status : 1
+        return run.failed.isEmpty ? run.findings.status : .bad
     }
 }
 

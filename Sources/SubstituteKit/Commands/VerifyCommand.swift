@@ -81,7 +81,7 @@ enum VerifyCommand {
         Device.option.help + "By default desktop."
     )
 
-    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
@@ -96,7 +96,7 @@ enum VerifyCommand {
         let tool = console.tool
         limits.line = { words in tool.line(words.dropLast() + [named].compactMap(\.self) + words.suffix(1)) }
         let printer = try VerificationPrinter(arguments.values(format).last, limits, console)
-        let table = try SubstitutionTable.of(manifest)
+        let table = try manifest.table()
         var settings = try BrowserSettings(arguments, console)
         settings.device =
             try arguments.values(device).last.map { text throws(UsageError) in try Device(text) } ?? .desktop
@@ -126,6 +126,6 @@ enum VerifyCommand {
             }
         }
         try report?.write(pages, unloaded, limits)
-        return fits ? 0 : 1
+        return fits ? .good : .bad
     }
 }

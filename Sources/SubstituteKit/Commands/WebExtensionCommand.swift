@@ -37,18 +37,18 @@ enum WebExtensionCommand {
         "A host whose pages show the files, in addition to the manifest's own hosts.\n*.example.com means example.com and its subdomains. May be repeated."
     )
 
-    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
-        guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         guard let folder = arguments.values(output).last, !folder.isEmpty else {
             throw UsageError("name the folder to write, as in: substitute webextension -o SiteWithAppFiles")
         }
         let pages = try arguments.values(pages).map(HostPattern.read)
-        guard let (manifest, check) = try console.checked(arguments.operands.first) else { return 1 }
+        let manifest = try ManifestLocation(console).only(arguments.operands)
+        let check = try manifest.checked(on: console.now())
         let target = try OutputFolder(folder, in: console.folder, besides: manifest.folder)
         let web = try WebExtension(check.shipped, name: manifest.url.lastPathComponent, pages: pages)
         try target.write(web.files)
         report(web, target, console)
-        return 0
+        return .good
     }
 
     private static func report(_ web: WebExtension, _ target: OutputFolder, _ console: Console) {

@@ -32,6 +32,7 @@ struct Resource {
 
 /// Adds resources to a manifest and its folder: chooses a path for each file, and writes the entries.
 struct Addition {
+    let manifest: ManifestFile
     private(set) var change: FolderChange
     private var text: ManifestText
     private var names: FileNames
@@ -45,7 +46,7 @@ struct Addition {
     /// The edited files that the changes discard, as paths below the folder.
     private var discarded: Set<String> = []
     /// The folder in which copies of these files are kept.
-    var temporaryFolder = FileManager.default.temporaryDirectory
+    private let temporaryFolder: URL
 
     /// The outcome of adding a resource.
     enum Outcome {
@@ -68,24 +69,17 @@ struct Addition {
 
     /// Reads and checks a manifest.
     ///
-    /// - Throws: ``ToolError`` with the manifest's errors, if there are any.
-    init(to manifest: ManifestFile, on date: Date) throws(ToolError) {
-        let (folder, name) = (manifest.folder, manifest.name)
-        check = ManifestCheck(manifest, on: date)
-        guard check.errors.isEmpty else {
-            throw ToolError(
-                "the manifest has errors; fix them first\n" + check.errors.map(\.description).joined(separator: "\n")
-            )
-        }
-        do {
-            table = try SubstitutionTable(check.manifest, folder: folder)
-        } catch {
-            throw ToolError("\(error)")
-        }
+    /// - Throws: ``ManifestError`` if the manifest has errors; ``ToolError`` if the record of its files cannot be read.
+    init(to manifest: ManifestFile, _ console: Console) throws {
+        self.manifest = manifest
+        let (folder, date) = (manifest.folder, console.now())
+        check = try manifest.checked(on: date)
+        table = try SubstitutionTable(check.manifest, folder: folder)
+        temporaryFolder = console.temporaryFolder
         text = try ManifestText(check.text)
         names = FileNames(in: folder)
         record = try RemoteRecord(in: folder)
-        change = FolderChange(manifest.url, name: name, original: check.text, date: date)
+        change = FolderChange(manifest.url, name: manifest.name, original: check.text, date: date)
     }
 
     /// The substitutions of the manifest before any change.

@@ -58,7 +58,7 @@ struct SaveFollower: Sendable {
         _ loads: [LiveTable.FinishedLoad],
         _ report: (Outcome) -> Void
     ) async throws {
-        let table = try SubstitutionTable.of(manifest)
+        let table = try manifest.table()
         live.current = table
         let isManifest = paths.contains { manifest.folder.appendingPathComponent($0).path == manifest.url.path }
         // A new file may now answer a URL that the network answered before.

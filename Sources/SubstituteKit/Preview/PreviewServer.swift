@@ -102,7 +102,7 @@ final class PreviewServer: @unchecked Sendable {
     private func recordedUse(of check: ManifestCheck) -> RecordedUse? {
         guard let recording, check.errors.isEmpty, let data = try? Data(contentsOf: recording),
             let file = try? HARFile(data, name: recording.lastPathComponent), !file.exchanges.isEmpty,
-            let table = try? SubstitutionTable.of(manifest)
+            let table = try? manifest.table()
         else { return nil }
         return RecordedUse(file, of: check.substitutions, in: table)
     }

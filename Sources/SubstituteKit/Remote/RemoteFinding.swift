@@ -69,5 +69,7 @@ extension RemoteCheck.Finding {
 
 extension [RemoteCheck.Finding] {
     /// The status to exit with: 1 if a designer should look at a finding, 3 if a file could not be compared.
-    var status: Int32 { contains(where: \.needsAttention) ? 1 : contains { $0.state == .unknown } ? 3 : 0 }
+    var status: ExitStatus {
+        contains(where: \.needsAttention) ? .bad : contains { $0.state == .unknown } ? .uncompared : .good
+    }
 }

@@ -59,7 +59,7 @@ struct KilledRunTests {
 
     /// Adds the site's resources to the folder, and copies the folder before the first step and after each step.
     private func change(_ take: (inout Addition, Resource) -> Addition.Outcome) throws {
-        var addition = try Addition(to: Tool.manifest(manifest(of: site.folder.url)), on: Date())
+        var addition = try Addition(to: Tool.manifest(manifest(of: site.folder.url)), Tool.silent())
         let staging = try StagingFolder(in: site.folder.url)
         for name in Self.names {
             let resource = Resource(
