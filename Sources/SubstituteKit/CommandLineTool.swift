@@ -40,7 +40,7 @@ package enum CommandLineTool {
             return .good
         }
         do {
-            let arguments = try Arguments(words.dropFirst(), command.options + [.help], among: Command.all)
+            let arguments = try Arguments(words.dropFirst(), command.allOptions, among: Command.all)
             if arguments.has(.help) {
                 console.print(command.help)
                 return .good

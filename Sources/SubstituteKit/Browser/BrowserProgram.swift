@@ -10,7 +10,7 @@ struct BrowserProgram: Equatable {
         "browser",
         value: "path",
         "The browser: Chrome, Chromium, Edge or Brave. Without it, the browser that\nSUBSTITUTE_BROWSER names, or the first that is found."
-    )
+    ) { $0 }
 
     /// The program names under which Linux packages install browsers.
     private static let names = [

@@ -55,25 +55,20 @@ extension BrowserSettings {
         "no-sandbox",
         "Switch off the browser's sandbox, which does not work for root. Use this only in a\ncontainer, for pages that you trust."
     )
-    static let timeout = Option("timeout", value: "seconds", "The time limit for each page; by default 60.")
+    static let timeout = Option(
+        "timeout",
+        value: "seconds",
+        "The time limit for each page; by default 60.",
+        Quantity.seconds(from: 1)
+    )
 
     /// Reads the options that all commands with a browser share.
     ///
     /// - Throws: ``ToolError`` if there is no browser.
     init(_ arguments: Arguments, _ console: Console) throws {
-        if let text = arguments.values(Self.timeout).last {
-            guard let seconds = Double(text), (1...3600).contains(seconds) else {
-                throw Quantity.error(
-                    text,
-                    "is not a number of seconds",
-                    otherwise: "write a number from 1 to 3600",
-                    where: { Double($0).map((1...3600).contains) ?? false }
-                )
-            }
-            limit = seconds
-        }
+        limit = try arguments[Self.timeout] ?? limit
         isSandboxed = !arguments.has(Self.noSandbox)
-        program = try BrowserProgram.find(arguments.values(BrowserProgram.option).last, console)
+        program = try BrowserProgram.find(arguments[BrowserProgram.option], console)
         environment = console.environment
     }
 }

@@ -11,11 +11,14 @@ struct Device: Equatable, Sendable {
     /// The number of screen pixels for each CSS pixel.
     let scale: Double
 
-    static let option = Option(
-        "device",
-        value: "device",
+    /// The help of an option that names a screen.
+    static let help =
         "The screen: phone, tablet, desktop, or its width, height and pixels per CSS pixel,\nsuch as 390x844@3. "
-    )
+
+    /// Returns the option that names one screen; `otherwise` is the sentence about a command line without it.
+    static func option(_ otherwise: String) -> Option<Device?> {
+        Option("device", value: "device", help + otherwise, Device.init(_:))
+    }
 
     static let phone = Device(width: 390, height: 844, scale: 3)
     static let tablet = Device(width: 820, height: 1180, scale: 2)

@@ -78,12 +78,14 @@ struct RecordedUse {
     }
 }
 
-extension Option {
+extension CommandOption where Self == Option<String?> {
     /// The option that names a recording; the commands `list` and `preview` count the answers in it.
-    static let used = Option(
-        "used",
-        short: "u",
-        value: "recording",
-        "Show how often each URL was answered, from a recording (HAR) of the app."
-    )
+    static var used: Self {
+        Self(
+            "used",
+            short: "u",
+            value: "recording",
+            "Show how often each URL was answered, from a recording (HAR) of the app."
+        ) { $0 }
+    }
 }

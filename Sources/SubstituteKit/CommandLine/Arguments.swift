@@ -1,21 +1,60 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// One option of a command, in GNU syntax: `--name value`, `--name=value`, `-n value`, `-nvalue`.
-struct Option: Sendable {
-    let name: String
-    let short: Character?
+/// The name and the help of an option, in GNU syntax: `--name value`, `--name=value`, `-n value`, `-nvalue`.
+protocol CommandOption: Sendable {
+    var name: String { get }
+    var short: Character? { get }
     /// The name of the value in the help and in messages; nil for an option that takes no value.
-    let value: String?
+    var value: String? { get }
     /// The valid values, for completion in a shell; empty if the values cannot be listed.
-    let choices: [String]
-    let help: String
+    var choices: [String] { get }
+    var help: String { get }
+}
 
-    init(_ name: String, short: Character? = nil, value: String? = nil, choices: [String] = [], _ help: String) {
-        (self.name, self.short, self.value, self.choices, self.help) = (name, short, value, choices, help)
+/// An option with the type of its value: a Boolean for an option that takes none, or what its texts mean.
+struct Option<Value: Sendable>: CommandOption {
+    let name: String
+    var short: Character?
+    var value: String?
+    var choices: [String] = []
+    let help: String
+    /// Parses the texts of the option in the order of the command line; there are none if it was not given.
+    let parse: @Sendable ([String]) throws -> Value
+}
+
+extension Option {
+    /// Creates an option that takes no value.
+    init(_ name: String, short: Character? = nil, _ help: String) where Value == Bool {
+        self.init(name: name, short: short, help: help) { !$0.isEmpty }
     }
 
-    static let help = Option("help", short: "h", "Print this help.")
+    /// Creates an option whose last value counts.
+    init<One>(
+        _ name: String,
+        short: Character? = nil,
+        value: String,
+        choices: [String] = [],
+        _ help: String,
+        _ parse: @escaping @Sendable (String) throws -> One
+    ) where Value == One? {
+        self.init(name: name, short: short, value: value, choices: choices, help: help) { try $0.last.map(parse) }
+    }
+
+    /// Creates an option that may be repeated.
+    init(
+        repeated name: String,
+        short: Character? = nil,
+        value: String,
+        _ help: String,
+        _ parse: @escaping @Sendable ([String]) throws -> Value
+    ) {
+        self.init(name: name, short: short, value: value, help: help, parse: parse)
+    }
+}
+
+extension CommandOption where Self == Option<Bool> {
+    static var help: Self { Self("help", short: "h", "Print this help.") }
 }
 
 /// The words of a command line, split into options and operands.
@@ -28,7 +67,9 @@ struct Arguments {
     /// All commands of the tool, to say which of them has an option that this one lacks.
     private let commands: [Command]
 
-    init(_ words: some Sequence<String>, _ options: [Option], among commands: [Command] = []) throws(UsageError) {
+    init(_ words: some Sequence<String>, _ options: [any CommandOption], among commands: [Command] = [])
+        throws(UsageError)
+    {
         self.commands = commands
         var words = Array(words)[...]
         while let word = words.popFirst() {
@@ -51,14 +92,18 @@ struct Arguments {
     }
 
     /// True if an option was given.
-    func has(_ option: Option) -> Bool { values[option.name] != nil }
+    func has(_ option: some CommandOption) -> Bool { values[option.name] != nil }
 
-    /// The values given for an option, in the order of the command line.
-    func values(_ option: Option) -> [String] { values[option.name, default: []] }
+    /// The value of an option.
+    ///
+    /// - Throws: ``UsageError`` if the text on the command line is none.
+    subscript<Value>(_ option: Option<Value>) -> Value {
+        get throws { try option.parse(values[option.name, default: []]) }
+    }
 
     private mutating func readLong(
         _ word: Substring,
-        _ options: [Option],
+        _ options: [any CommandOption],
         _ rest: inout ArraySlice<String>
     ) throws(UsageError) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -72,7 +117,7 @@ struct Arguments {
 
     private mutating func readShort(
         _ word: Substring,
-        _ options: [Option],
+        _ options: [any CommandOption],
         _ rest: inout ArraySlice<String>
     ) throws(UsageError) {
         var letters = word
@@ -90,7 +135,7 @@ struct Arguments {
     }
 
     private mutating func store(
-        _ option: Option,
+        _ option: some CommandOption,
         _ attached: String?,
         _ rest: inout ArraySlice<String>
     ) throws(UsageError) {

@@ -14,7 +14,7 @@ struct Command: Sendable {
     let operands: String
     /// The kind of operand that a shell's completion offers.
     let operandKind: OperandKind
-    let options: [Option]
+    let options: [any CommandOption]
     /// The help's paragraphs between the usage line and the options.
     let discussion: String
     let example: String
@@ -41,6 +41,9 @@ struct Command: Sendable {
         package's. MANIFEST may also be the folder that contains it.
         """
 
+    /// The options with `--help`, which every command has.
+    var allOptions: [any CommandOption] { options + [.help] }
+
     /// The help of this command.
     var help: String {
         """
@@ -51,7 +54,7 @@ struct Command: Sendable {
         \(discussion)
 
         Options:
-        \(Self.list((options + [.help]).map { ($0.usage, $0.help) }))
+        \(Self.list(allOptions.map { ($0.usage, $0.help) }))
 
         Example:
         \(example)
@@ -69,7 +72,7 @@ struct Command: Sendable {
     }
 }
 
-extension Option {
+extension CommandOption {
     /// The option in the form in which the help shows it.
     fileprivate var usage: String {
         (short.map { "-\($0), " } ?? "    ") + "--\(name)" + (value.map { " \($0.uppercased())" } ?? "")

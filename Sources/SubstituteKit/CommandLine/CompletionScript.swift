@@ -5,7 +5,7 @@ struct CompletionScript {
     let commands: [Command]
 
     /// Returns the words of an option, such as `-s` and `--strict`.
-    private func words(_ option: Option) -> [String] {
+    private func words(_ option: any CommandOption) -> [String] {
         (option.short.map { ["-\($0)"] } ?? []) + ["--\(option.name)"]
     }
 
@@ -26,7 +26,7 @@ struct CompletionScript {
                     ? "        \(pattern)) return ;;"
                     : "        \(pattern)) COMPREPLY=($(compgen -W '\(option.choices.joined(separator: " "))' -- \"$word\")); return ;;"
             }
-            let options = (command.options + [.help]).flatMap(words).joined(separator: " ")
+            let options = command.allOptions.flatMap(words).joined(separator: " ")
             let operands =
                 switch command.operandKind {
                 case .manifest, .folder, .nothing: ":"
@@ -67,7 +67,7 @@ struct CompletionScript {
     var zsh: String {
         let names = commands.map { "        \(inQuotes("\($0.name):\($0.summary)"))" }.joined(separator: "\n")
         let cases = commands.map { command in
-            let options = (command.options + [.help]).flatMap { option in
+            let options = command.allOptions.flatMap { option in
                 let text = option.help.replacingOccurrences(of: "[", with: "(").replacingOccurrences(of: "]", with: ")")
                 let value = option.value.map { value in
                     ":\(value):" + (option.choices.isEmpty ? "_files" : "(\(option.choices.joined(separator: " ")))")
@@ -121,7 +121,7 @@ struct CompletionScript {
                 "complete -c substitute -f -n __fish_use_subcommand -a \(command.name) -d \(inQuotes(command.summary))"
             )
             let condition = "-n '__fish_seen_subcommand_from \(command.name)'"
-            for option in command.options + [.help] {
+            for option in command.allOptions {
                 let short = option.short.map { " -s \($0)" } ?? ""
                 let value =
                     option.value == nil

@@ -144,7 +144,7 @@ enum OtherTools {
     // MARK: - Options
 
     /// Returns what to write instead of an option that a command does not have; nil if nothing is known.
-    static func remedy(forOption name: String, _ options: [Option], among commands: [Command]) -> String? {
+    static func remedy(forOption name: String, _ options: [any CommandOption], among commands: [Command]) -> String? {
         if let near = suggestion(for: name, among: options.map(\.name)) { return "did you mean --\(near)?" }
         let word = name.lowercased()
         let own = Set(options.map(\.name))

@@ -4,20 +4,36 @@ import SubstituteCheckKit
 
 /// Numbers with units, as users of other languages and programs write them.
 enum Quantity {
-    /// Returns the error about a value that is not a quantity, with what was probably meant.
+    /// Parses a quantity.
     ///
-    /// `cause` is the predicate of the message, such as "is not a size", and `otherwise` is the remedy if nothing can
-    /// be guessed. `isValid` returns true for a value that the option accepts.
-    static func error(
+    /// `cause` is the predicate of the error's message, such as "is not a size", and `otherwise` is the remedy if
+    /// nothing can be guessed. `parse` returns nil for a text that is no such quantity.
+    static func parsed<Value>(
         _ text: String,
         _ cause: String,
         otherwise: String,
-        where isValid: (String) -> Bool
-    ) -> UsageError {
+        _ parse: (String) -> Value?
+    ) throws(UsageError) -> Value {
+        if let value = parse(text) { return value }
         let meant = repaired(text)
-        return UsageError(
-            "\(quoted(text)) \(cause); \(meant != text && isValid(meant) ? "write \(meant)" : otherwise)"
-        )
+        let remedy = meant != text && parse(meant) != nil ? "write \(meant)" : otherwise
+        throw UsageError("\(quoted(text)) \(cause); \(remedy)")
+    }
+
+    /// Parses a number of bytes.
+    @Sendable static func size(_ text: String) throws(UsageError) -> ByteCount {
+        let remedy = "write a number and its unit, such as 5MB or 800kB"
+        return try parsed(text, "is not a size", otherwise: remedy) { ByteCount($0) }
+    }
+
+    /// Returns a function that parses a number of seconds from `least` to 3600.
+    static func seconds(from least: Int) -> @Sendable (String) throws -> Double {
+        { text in
+            let remedy = "write a number from \(least) to 3600"
+            return try parsed(text, "is not a number of seconds", otherwise: remedy) { text in
+                Double(text).flatMap { (Double(least)...3600).contains($0) ? $0 : nil }
+            }
+        }
     }
 
     /// True for a word that is only a number.

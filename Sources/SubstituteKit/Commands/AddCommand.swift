@@ -35,40 +35,34 @@ enum AddCommand {
     private static let path = Option(
         "as",
         value: "path",
-        "The path of the file below the manifest's folder; only for a single URL."
+        "The path of the file below the manifest's folder; only for a single URL.",
+        filePath
     )
-    private static let replace = Option("replace", "Load a URL again even if an entry already answers it.")
+    fileprivate static let replace = Option("replace", "Load a URL again even if an entry already answers it.")
     private static let references = Option(
         "with-references",
         short: "r",
         "Also load the files that the pages and stylesheets refer to, and those that their\nstylesheets and frames refer to: CSS url() and @import; HTML link, script, img,\nsrcset, source, video, audio, track, input, object, embed and iframe; SVG image and\nuse. Only from the same server and port, and never http: from https:."
     )
 
-    private static let host = Option(
-        HostSelection.option.name,
+    fileprivate static let host = Option(
+        repeated: "host",
         value: "host",
-        "Also load references from this server, on any port. *.example.com means\nexample.com and its subdomains; example.com:8080 means one port. May be repeated."
+        "Also load references from this server, on any port. *.example.com means\nexample.com and its subdomains; example.com:8080 means one port. May be repeated.",
+        HostSelection.init
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, urls) = try ManifestLocation(console).split(arguments.operands)
         let keys = try urls.map(key)
         guard !keys.isEmpty else { throw UsageError("name a URL to load") }
-        let path = try arguments.values(path).last.map(filePath)
+        let path = try arguments[path]
         if path != nil, keys.count > 1 { throw UsageError("--as is for one URL") }
         let manifest = try ManifestLocation(console).find(named)
         var addition = try Addition(to: manifest, console)
         addition.includesPrivate = arguments.has(.includePrivate)
-        let options = try AddOptions(
-            replaces: arguments.has(replace),
-            discardsEdits: arguments.has(.discardEdits),
-            hosts: HostSelection(arguments),
-            limit: Option.size(in: arguments)
-        )
         let staging = try StagingFolder.guarded(for: manifest, isDryRun: arguments.has(.dryRun), console)
-        var run = AddRun(options: options, staging: staging, network: console.network) { url in
-            console.tool.line(["add", "--replace", "--discard-edits"] + [named, url].compactMap(\.self))
-        }
+        var run = try AddRun(arguments, named, staging, console)
         let isComplete = await run.add(keys, as: path, to: &addition)
         if isComplete, arguments.has(references) { await run.addReferences(to: &addition) }
         // Commit before printing, so that the output never reports a change that was not made.
@@ -114,7 +108,7 @@ enum AddCommand {
     nonisolated(unsafe) private static let wildcard = /\/\*(?:\.\w+)?(?:\/|$)/
 
     /// Parses a path below the manifest's folder.
-    private static func filePath(_ text: String) throws(UsageError) -> String {
+    @Sendable private static func filePath(_ text: String) throws(UsageError) -> String {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         let isBelow = parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") } && !text.contains("\\")
         guard isBelow, text != "manifest.json" else {
@@ -124,20 +118,16 @@ enum AddCommand {
     }
 }
 
-struct AddOptions {
-    let replaces: Bool
-    let discardsEdits: Bool
-    let hosts: HostSelection
-    let limit: Int?
-}
-
 /// One run of the `add` command.
 private struct AddRun {
-    let options: AddOptions
-    let staging: StagingFolder
-    let network: Network
+    private let replaces: Bool
+    private let discardsEdits: Bool
+    /// The size of the largest file to take; nil for the limit of all loads.
+    private let limit: Int?
+    private let staging: StagingFolder
+    private let network: Network
     /// Returns the command that replaces a URL's file even if it was edited.
-    let replacement: (String) -> String
+    private let replacement: (String) -> String
     /// The lines to print if all URLs are added, and the problems.
     private(set) var (lines, problems): ([String], [String]) = ([], [])
     /// The resources whose references `addReferences` loads next.
@@ -147,14 +137,13 @@ private struct AddRun {
     private var selection: ReferenceSelection
     private var seen: Set<String> = []
 
-    init(
-        options: AddOptions,
-        staging: StagingFolder,
-        network: Network,
-        replacement: @escaping (String) -> String
-    ) {
-        (self.options, self.staging, self.network, self.replacement) = (options, staging, network, replacement)
-        selection = ReferenceSelection(options.hosts)
+    init(_ arguments: Arguments, _ manifest: String?, _ staging: StagingFolder, _ console: Console) throws {
+        (replaces, discardsEdits) = (arguments.has(AddCommand.replace), arguments.has(.discardEdits))
+        limit = try arguments[.maxSize]?.bytes
+        selection = ReferenceSelection(try arguments[AddCommand.host])
+        (self.staging, network) = (staging, console.network)
+        let tool = console.tool
+        replacement = { tool.line(["add", "--replace", "--discard-edits"] + [manifest, $0].compactMap(\.self)) }
     }
 
     /// Loads URLs, and adds the resources to the manifest.
@@ -169,14 +158,14 @@ private struct AddRun {
                 isComplete = false
                 continue
             }
-            if !options.replaces, let known = addition.known(key) {
+            if !replaces, let known = addition.known(key) {
                 if !report(key, known) { isComplete = false }
                 if case .present = known, let resource = addition.present(key, url) { resources.append(resource) }
             } else {
                 wanted.append(Download(key: key, url: url))
             }
         }
-        for (download, load) in zip(wanted, await Download.loads(wanted, staging, options.limit, network)) {
+        for (download, load) in zip(wanted, await Download.loads(wanted, staging, limit, network)) {
             let outcome: Addition.Outcome
             var key = download.key
             switch load {
@@ -187,15 +176,15 @@ private struct AddRun {
                     continue
                 }
                 // An entry for the requested URL keeps its key.
-                if !options.replaces || addition.known(download.key) == nil {
+                if !replaces || addition.known(download.key) == nil {
                     guard takesLastURL(&resource) else { continue }
                 }
                 key = resource.key
                 outcome = addition.add(
                     resource,
                     as: path,
-                    replaces: options.replaces,
-                    discardsEdits: options.discardsEdits
+                    replaces: replaces,
+                    discardsEdits: discardsEdits
                 )
                 resources.append(resource)
             case .failure(let error):

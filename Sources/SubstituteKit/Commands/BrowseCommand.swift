@@ -37,11 +37,7 @@ enum BrowseCommand {
     )
 
     private static let misses = Option("misses", "Also print each request that no file answered, and why.")
-    private static let device = Option(
-        Device.option.name,
-        value: "device",
-        Device.option.help + "Without it, the size of the window."
-    )
+    private static let device = Device.option("Without it, the size of the window.")
     static let serviceWorkers = Option("service-workers", "Let service workers run; files answer their requests, too.")
     private static let headless = Option("headless", "Open no window, and run until Control-C.")
 
@@ -52,7 +48,7 @@ enum BrowseCommand {
         let manifest = try ManifestLocation(console).find(named)
         let table = try manifest.table()
         var settings = try BrowserSettings(arguments, console)
-        settings.device = try arguments.values(device).last.map { text throws(UsageError) in try Device(text) }
+        settings.device = try arguments[device]
         settings.hasWindow = !arguments.has(headless)
         settings.allowsServiceWorkers = arguments.has(serviceWorkers)
         let printer = BrowsePrinter(console, arguments.has(misses) ? MissExplainer(manifest, console.tool) : nil)

@@ -34,21 +34,21 @@ enum CaptureCommand {
     )
 
     private static let devices = Option(
-        Device.option.name,
+        repeated: "device",
         value: "device",
-        Device.option.help + "May be repeated; the pages are loaded for each."
-    )
+        Device.help + "May be repeated; the pages are loaded for each."
+    ) { try $0.map(Device.init(_:)) }
     private static let show = Option("show", "Open a window, and record until it is closed.")
-    private static let har = Option("har", value: "file", "Also save the recording (HAR) in this file.")
+    private static let har = Option("har", value: "file", "Also save the recording (HAR) in this file.") { $0 }
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
-        let devices = try arguments.values(devices).map { text throws(UsageError) in try Device(text) }
+        let devices = try arguments[devices]
         let manner = try LoadOptions(arguments)
         let importRun = try ImportRun(arguments, console)
-        let limit = try Option.size(in: arguments)
+        let limit = try arguments[.maxSize]?.bytes
         let manifest = try ManifestLocation(console).find(named)
         // Report the manifest's errors before anything is loaded. During the recording, the user is free to edit the
         // manifest, because the import reads it again.
@@ -57,7 +57,7 @@ enum CaptureCommand {
         settings.hasWindow = arguments.has(show)
         if settings.hasWindow, devices.count > 1 { throw UsageError("--show is for one device") }
 
-        let kept = arguments.values(har).last
+        let kept = try arguments[har]
         if let kept { try checkPlace(of: kept, besides: manifest.folder, console) }
 
         let screens = devices.isEmpty ? (settings.hasWindow ? [] : [Device.desktop]) : devices

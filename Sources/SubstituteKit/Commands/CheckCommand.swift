@@ -38,25 +38,22 @@ enum CheckCommand {
         "budget",
         short: "b",
         value: "size",
-        "Report an error if the files in total are larger than this, such as 5MB."
+        "Report an error if the files in total are larger than this, such as 5MB.",
+        Quantity.size
     )
     private static let webViews = Option(
         "web-views",
         "Also warn about entries that substitute webextension leaves to the network, and about\nreferences in stylesheets and scripts that lead nowhere in the extension."
     )
-    private static let format = Option(
-        "format",
-        value: "format",
-        choices: ReportFormat.allCases.map(\.rawValue),
-        "The output format: text; json, one object for each issue; or github,\nworkflow annotations."
-    )
+    private static let format = ReportFormat.option(of: "issue")
     private static let json = Option("json", "The same as --format json.")
     private static let folder = Option(
         "folder",
         short: "f",
         value: "folder",
         "The folder of the files, for a manifest from standard input."
-    )
+    ) { $0 }
+
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let manifests: [ManifestFile?] =
             try arguments.operands.isEmpty
@@ -67,13 +64,8 @@ enum CheckCommand {
         if arguments.has(folder), !manifests.contains(where: { $0 == nil }) {
             throw UsageError("--folder is for a manifest from standard input; the files of any other lie beside it")
         }
-        let limit = try arguments.values(budget).last.map(ByteCount.init(argument:))
-        let name = arguments.values(format).last ?? (arguments.has(json) ? "json" : "text")
-        guard let reportFormat = ReportFormat(rawValue: name) else {
-            throw UsageError(
-                "there is no format \(quoted(name)); the formats are \(ReportFormat.allCases.map(\.rawValue).joined(separator: ", "))"
-            )
-        }
+        let limit = try arguments[budget]
+        let reportFormat = try arguments[format] ?? (arguments.has(json) ? .json : .text)
         let once = { try check(manifests, format: reportFormat, limit: limit, arguments, console) }
         if arguments.has(watch) { try await followChanges(of: manifests, console, once) }
         return try once()
@@ -127,7 +119,7 @@ enum CheckCommand {
         let (date, listsAll) = (console.now(), arguments.has(all))
         let checks = try manifests.map { manifest in
             if let manifest { return ManifestCheck(manifest, on: date, listsAll: listsAll) }
-            let files = console.folder.url(arguments.values(folder).last ?? ".")
+            let files = try console.folder.url(arguments[folder] ?? ".")
             let text = try console.readAll()
             return ManifestCheck(text, name: "<stdin>", folder: files, on: date, listsAll: listsAll)
         }

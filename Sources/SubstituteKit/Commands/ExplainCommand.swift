@@ -51,13 +51,21 @@ struct ExplainCommand {
         short: "m",
         value: "method",
         "The method of the request; by default GET."
-    )
+    ) { $0 }
     private static let header = Option(
-        "header",
+        repeated: "header",
         short: "H",
         value: "header",
         "A header of the request, as 'Name: value'. May be repeated."
-    )
+    ) { texts in
+        try texts.map { header in
+            guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else {
+                throw UsageError("\(quoted(header)) is not a header; write it as 'Name: value'")
+            }
+            let value = header[header.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            return (name: String(header[..<colon]), value: value)
+        }
+    }
     private static let require = Option("require", short: "r", "Exit with 1 when a URL is not answered by a file.")
     private static let json = Option("json", "Print one JSON object for each URL, and nothing else.")
 
@@ -70,18 +78,12 @@ struct ExplainCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         let operands = try ExplainOperands(arguments.operands, in: console.folder)
-        let headers = try arguments.values(header).map { header throws(UsageError) in
-            guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else {
-                throw UsageError("\(quoted(header)) is not a header; write it as 'Name: value'")
-            }
-            let value = header[header.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            return (String(header[..<colon]), value)
-        }
+        let headers = try arguments[header]
         let file = try ManifestLocation(console).find(operands.manifest)
         let explain = ExplainCommand(
             table: try file.table(),
             path: file.name,
-            method: arguments.values(method).last ?? "GET",
+            method: try arguments[method] ?? "GET",
             headers: headers,
             explainer: MissExplainer(file, console.tool),
             console: console

@@ -6,7 +6,9 @@ import SubstitutionChecking
 /// Imports files and entries from a recording into a manifest's folder, and reports the outcome of each exchange.
 struct ImportRun {
     /// The options that `import` and `capture` have in common.
-    static let options = [only, HostSelection.option, exclude, stripQuery, .includePrivate, .maxSize, .dryRun]
+    static let options: [any CommandOption] = [
+        only, HostSelection.option, exclude, stripQuery, .includePrivate, .maxSize, .dryRun,
+    ]
 
     private let filter: CaptureSelection.Filter
     private let isDryRun: Bool
@@ -14,12 +16,11 @@ struct ImportRun {
 
     /// Reads the options of the command line.
     init(_ arguments: Arguments, _ console: Console) throws {
-        var filter = try CaptureSelection.Filter(hosts: HostSelection(arguments))
-        filter.kinds = try Self.kinds(arguments)
-        filter.exclusions = arguments.values(Self.exclude)
-        if filter.exclusions.contains("") { throw UsageError("--exclude needs a part of a URL") }
+        var filter = try CaptureSelection.Filter(hosts: arguments[HostSelection.option])
+        filter.kinds = try arguments[Self.only]
+        filter.exclusions = try arguments[Self.exclude]
         filter.stripsQuery = arguments.has(Self.stripQuery)
-        filter.limit = try Option.size(in: arguments)
+        filter.limit = try arguments[.maxSize]?.bytes
         filter.includesPrivate = arguments.has(.includePrivate)
         (self.filter, self.console) = (filter, console)
         isDryRun = arguments.has(.dryRun)
@@ -79,23 +80,27 @@ struct ImportRun {
     }
 
     private static let only = Option(
-        "only",
+        repeated: "only",
         value: "kinds",
-        "Take these kinds, separated by commas: \(ResourceKind.allCases.map(\.rawValue).joined(separator: ", "))."
+        "Take these kinds, separated by commas: \(ResourceKind.allCases.map(\.rawValue).joined(separator: ", ")).",
+        kinds
     )
     private static let exclude = Option(
-        "exclude",
+        repeated: "exclude",
         value: "part",
         "Leave out URLs that contain this text, in which * matches anything.\nMay be repeated."
-    )
+    ) { parts in
+        if parts.contains("") { throw UsageError("--exclude needs a part of a URL") }
+        return parts
+    }
     private static let stripQuery = Option(
         "strip-query",
         "Let entries ignore the parameters that do not change the content: known cache-busters,\nsuch as v=1.2 and _=1700000000, and those that differed between two requests for the\nsame bytes. All others must match."
     )
 
-    private static func kinds(_ arguments: Arguments) throws(UsageError) -> Set<ResourceKind> {
+    @Sendable private static func kinds(_ texts: [String]) throws(UsageError) -> Set<ResourceKind> {
         var kinds: Set<ResourceKind> = []
-        for word in arguments.values(only).flatMap({ $0.split(separator: ",") }).map(String.init) {
+        for word in texts.flatMap({ $0.split(separator: ",") }).map(String.init) {
             guard let kind = ResourceKind(rawValue: word.lowercased().filter { $0 != " " }) else {
                 let names = ResourceKind.allCases.map(\.rawValue)
                 let meant = suggestion(for: word, among: names).map { "; did you mean \($0)?" }

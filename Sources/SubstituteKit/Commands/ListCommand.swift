@@ -32,18 +32,22 @@ enum ListCommand {
     private static let unusedLimit = Option(
         "unused-limit",
         value: "size",
-        "Exit with 1 if the unused files in total are larger than this, such as 200kB."
+        "Exit with 1 if the unused files in total are larger than this, such as 200kB.",
+        Quantity.size
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-        let limit = try unusedLimit(in: arguments)
+        let limit = try arguments[unusedLimit]
+        if limit != nil, !arguments.has(.used) {
+            throw UsageError("--unused-limit needs --used with a recording of the app")
+        }
         let manifest = try ManifestLocation(console).only(arguments.operands)
         let check = try manifest.checked(on: console.now())
         let shipped = check.shipped
-        let use = try arguments.values(.used).last.map { try RecordedUse(named: $0, of: check, manifest, console) }
+        let use = try arguments[.used].map { try RecordedUse(named: $0, of: check, manifest, console) }
         let unused = use?.unusedFiles(of: shipped) ?? []
         let unusedSize = unused.reduce(0) { $0 + $1.size }
-        let status: ExitStatus = unusedSize > limit ?? .max ? .bad : .good
+        let status: ExitStatus = unusedSize > limit?.bytes ?? .max ? .bad : .good
         if arguments.has(json) {
             for substitution in shipped { try console.printJSON(OutputLine(substitution, use), isOwn: true) }
             return status
@@ -70,20 +74,6 @@ enum ListCommand {
             )
         }
         return status
-    }
-
-    private static func unusedLimit(in arguments: Arguments) throws(UsageError) -> Int? {
-        guard let text = arguments.values(unusedLimit).last else { return nil }
-        guard arguments.has(.used) else { throw UsageError("--unused-limit needs --used with a recording of the app") }
-        guard let size = ByteCount(text) else {
-            throw Quantity.error(
-                text,
-                "is not a size",
-                otherwise: "write it as 200kB or 1.5MB",
-                where: { ByteCount($0) != nil }
-            )
-        }
-        return size.bytes
     }
 
     private struct OutputLine: Encodable {

@@ -40,7 +40,7 @@ enum PreviewCommand {
         short: "o",
         value: "file",
         "The file for the page. Without it, the page goes to standard output, or with --open\nto a temporary file."
-    )
+    ) { $0 }
     private static let opens = Option("open", "Open the page in the browser.")
     private static let serves = Option("serve", short: "s", "Serve the page, and update it after every save.")
     private static let outdated = Option(
@@ -54,7 +54,7 @@ enum PreviewCommand {
             guard !arguments.has(output) else { throw UsageError("--serve writes no file; leave --output out") }
             try await serve(manifest, arguments, console)
         }
-        let named = arguments.values(output).last.flatMap { $0 == "-" ? nil : $0 }
+        let named = try arguments[output].flatMap { $0 == "-" ? nil : $0 }
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(
             "preview-\(UUID().uuidString).html"
         ).path
@@ -69,7 +69,7 @@ enum PreviewCommand {
             console.tool,
             marks: arguments.has(outdated) ? try await marks(of: check, manifest, console) : [:],
             use: check.errors.isEmpty
-                ? try arguments.values(.used).last.map { try RecordedUse(named: $0, of: check, manifest, console) }
+                ? try arguments[.used].map { try RecordedUse(named: $0, of: check, manifest, console) }
                 : nil,
             // If the user names an output file, the user may give the page to other people. The page must then not
             // contain the manifest's absolute path.
@@ -106,7 +106,7 @@ enum PreviewCommand {
     private static func serve(_ manifest: ManifestFile, _ arguments: Arguments, _ console: Console) async throws
         -> Never
     {
-        let recording = arguments.values(.used).last.map { console.folder.url($0) }
+        let recording = try arguments[.used].map { console.folder.url($0) }
         let server = try PreviewServer(manifest, console.tool, recording: recording, console.now)
         let address = server.url?.absoluteString ?? ""
         console.print("\(visible(manifest.name)): \(server.summary)\nOpen \(address) in a browser. End with Control-C.")

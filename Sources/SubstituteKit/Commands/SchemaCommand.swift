@@ -23,13 +23,13 @@ enum SchemaCommand {
         short: "o",
         value: "file",
         "The file for the schema; by default standard output."
-    )
+    ) { $0 }
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         if let operand = arguments.operands.first {
             throw UsageError("\(quoted(operand)) is not needed; use -o for a file")
         }
-        guard let file = arguments.values(output).last, file != "-" else {
+        guard let file = try arguments[output], file != "-" else {
             console.printMasked(String(Schema.sealedText.dropLast()))
             return .good
         }

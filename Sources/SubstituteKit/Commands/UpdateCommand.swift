@@ -38,7 +38,7 @@ enum UpdateCommand {
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, urls) = try ManifestLocation(console).split(arguments.operands)
         let keys = try urls.map(AddCommand.key)
-        let limit = try Option.size(in: arguments)
+        let limit = try arguments[.maxSize]?.bytes
         let (discards, keeps) = (arguments.has(.discardEdits), arguments.has(keepEdits))
         if discards, keeps { throw UsageError("--discard-edits and --keep-edits exclude each other") }
         let manifest = try ManifestLocation(console).find(named)

@@ -44,7 +44,8 @@ enum VerifyCommand {
         "require",
         short: "r",
         value: "share",
-        "The share of each page's requests that files must at least answer, such as 90%;\nby default at least one request, and 0% permits none."
+        "The share of each page's requests that files must at least answer, such as 90%;\nby default at least one request, and 0% permits none.",
+        VerificationLimits.share
     )
     private static let allowsChanged = Option(
         "allow-changed",
@@ -57,52 +58,43 @@ enum VerifyCommand {
     private static let tolerance = Option(
         "tolerance",
         value: "share",
-        "The share of each picture that may differ, such as 0.5%; by default 0%."
+        "The share of each picture that may differ, such as 0.5%; by default 0%.",
+        VerificationLimits.share
     )
     private static let mask = Option(
-        "mask",
+        repeated: "mask",
         value: "selector",
         "Hide elements that match this CSS selector in the pictures, such as \".advert\".\nMay be repeated."
-    )
+    ) { $0 }
     private static let report = Option(
         "report",
         value: "folder",
         "Write a page with the results and the pictures into this folder."
-    )
-    private static let format = Option(
-        "format",
-        value: "format",
-        choices: VerificationPrinter.Format.allCases.map(\.rawValue),
-        "The output format: text; json, one object for each page; or github, workflow\nannotations."
-    )
-    private static let device = Option(
-        Device.option.name,
-        value: "device",
-        Device.option.help + "By default desktop."
-    )
+    ) { $0 }
+    private static let format = ReportFormat.option(of: "page")
+    private static let device = Device.option("By default desktop.")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
         var limits = VerificationLimits()
-        if let text = arguments.values(require).last { limits.required = try VerificationLimits.share(text) }
-        if let text = arguments.values(tolerance).last { limits.tolerance = try VerificationLimits.share(text) }
+        limits.required = try arguments[require]
+        limits.tolerance = try arguments[tolerance] ?? 0
         limits.allowsChanges = arguments.has(allowsChanged)
         limits.allowsErrors = arguments.has(allowsErrors)
-        let manner = PageVisit.Manner(load: try LoadOptions(arguments), masks: arguments.values(mask))
+        let manner = try PageVisit.Manner(load: LoadOptions(arguments), masks: arguments[mask])
         let manifest = try ManifestLocation(console).find(named)
         limits.record = try RemoteRecord(in: manifest.folder)
         let tool = console.tool
         limits.line = { words in tool.line(words.dropLast() + [named].compactMap(\.self) + words.suffix(1)) }
-        let printer = try VerificationPrinter(arguments.values(format).last, limits, console)
+        let printer = VerificationPrinter(try arguments[format] ?? .text, limits, console)
         let table = try manifest.table()
         var settings = try BrowserSettings(arguments, console)
-        settings.device =
-            try arguments.values(device).last.map { text throws(UsageError) in try Device(text) } ?? .desktop
+        settings.device = try arguments[device] ?? .desktop
         settings.suppressesMotion = true
         settings.allowsServiceWorkers = arguments.has(BrowseCommand.serviceWorkers)
-        let report = try arguments.values(report).last.map { try VerificationReport(at: $0, console) }
+        let report = try arguments[report].map { try VerificationReport(at: $0, console) }
 
         let explainer = MissExplainer(manifest, console.tool)
         printer.begin(settings)

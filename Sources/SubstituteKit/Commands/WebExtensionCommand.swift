@@ -29,19 +29,19 @@ enum WebExtensionCommand {
         run: run
     )
 
-    private static let output = Option("output", short: "o", value: "folder", "The folder for the extension.")
+    private static let output = Option("output", short: "o", value: "folder", "The folder for the extension.") { $0 }
     private static let pages = Option(
-        "pages",
+        repeated: "pages",
         short: "p",
         value: "host",
         "A host whose pages show the files, in addition to the manifest's own hosts.\n*.example.com means example.com and its subdomains. May be repeated."
-    )
+    ) { try $0.map(HostPattern.read) }
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-        guard let folder = arguments.values(output).last, !folder.isEmpty else {
+        guard let folder = try arguments[output], !folder.isEmpty else {
             throw UsageError("name the folder to write, as in: substitute webextension -o SiteWithAppFiles")
         }
-        let pages = try arguments.values(pages).map(HostPattern.read)
+        let pages = try arguments[pages]
         let manifest = try ManifestLocation(console).only(arguments.operands)
         let check = try manifest.checked(on: console.now())
         let target = try OutputFolder(folder, in: console.folder, besides: manifest.folder)

@@ -56,9 +56,11 @@ struct Privacy: Sendable {
     }
 }
 
-extension Option {
-    static let includePrivate = Option(
-        "include-private",
-        "Also take responses that may be for one person: those whose Cache-Control has\nno-store or private, those that depend on cookies or credentials, and those whose\nURL holds an access token."
-    )
+extension CommandOption where Self == Option<Bool> {
+    static var includePrivate: Self {
+        Self(
+            "include-private",
+            "Also take responses that may be for one person: those whose Cache-Control has\nno-store or private, those that depend on cookies or credentials, and those whose\nURL holds an access token."
+        )
+    }
 }

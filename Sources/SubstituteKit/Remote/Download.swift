@@ -74,36 +74,20 @@ extension Fetcher.FetchedResponse {
     }
 }
 
-extension Option {
-    static let maxSize = Option(
-        "max-size",
-        value: "size",
-        "Take no file larger than this, such as 5MB. Without it, add and update\ntake no file larger than 1GB."
-    )
-    static let discardEdits = Option(
-        "discard-edits",
-        "Also replace files that were edited here; copies go to a temporary folder."
-    )
-    static let dryRun = Option("dry-run", short: "n", "Only say what would be done.")
-
-    /// Returns the value of `--max-size` in bytes; nil without the option.
-    static func size(in arguments: Arguments) throws(UsageError) -> Int? {
-        guard let text = arguments.values(maxSize).last else { return nil }
-        return try ByteCount(argument: text).bytes
+extension CommandOption where Self == Option<Bool> {
+    static var discardEdits: Self {
+        Self("discard-edits", "Also replace files that were edited here; copies go to a temporary folder.")
     }
+    static var dryRun: Self { Self("dry-run", short: "n", "Only say what would be done.") }
 }
 
-extension ByteCount {
-    /// Parses a size from the command line.
-    init(argument text: String) throws(UsageError) {
-        guard let size = ByteCount(text) else {
-            throw Quantity.error(
-                text,
-                "is not a size",
-                otherwise: "write a number and its unit, such as 5MB or 800kB",
-                where: { ByteCount($0) != nil }
-            )
-        }
-        self = size
+extension CommandOption where Self == Option<ByteCount?> {
+    static var maxSize: Self {
+        Self(
+            "max-size",
+            value: "size",
+            "Take no file larger than this, such as 5MB. Without it, add and update\ntake no file larger than 1GB.",
+            Quantity.size
+        )
     }
 }

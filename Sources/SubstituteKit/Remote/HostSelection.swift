@@ -14,15 +14,11 @@ struct HostSelection {
     private let patterns: [Pattern]
 
     static let option = Option(
-        "host",
+        repeated: "host",
         value: "host",
-        "Take only files from this server. *.example.com means example.com and its\nsubdomains; example.com:8080 means one port. May be repeated."
+        "Take only files from this server. *.example.com means example.com and its\nsubdomains; example.com:8080 means one port. May be repeated.",
+        HostSelection.init
     )
-
-    /// Reads the values of `--host`.
-    init(_ arguments: Arguments) throws(UsageError) {
-        try self.init(arguments.values(Self.option))
-    }
 
     /// Reads hosts, with or without a port.
     init(_ texts: [String]) throws(UsageError) {

@@ -143,19 +143,16 @@ struct VerificationLimits: Sendable {
 
     /// Parses a percentage that the user wrote, such as `90%`, `90` or `0.5 %`.
     static func share(_ text: String) throws(UsageError) -> Double {
-        let number = text.replacingOccurrences(of: "%", with: "").trimmingCharacters(in: .whitespaces)
-        guard let percent = Double(number), (0...100).contains(percent) else {
-            throw Quantity.error(
-                text,
-                "is not a percentage",
-                otherwise: "write it as 90%",
-                where: { (try? share($0)) != nil }
-            )
+        if let number = Double(text), number > 0, number < 1 {
+            throw UsageError("\(quoted(text)) is ambiguous; write \(text)%, or \(Int(number * 100))%")
         }
-        if percent > 0, percent < 1, number == text {
-            throw UsageError("\(quoted(text)) is ambiguous; write \(text)%, or \(Int(percent * 100))%")
+        return try Quantity.parsed(text, "is not a percentage", otherwise: "write it as 90%") { text in
+            let number = text.replacingOccurrences(of: "%", with: "").trimmingCharacters(in: .whitespaces)
+            guard let percent = Double(number), (0...100).contains(percent),
+                percent == 0 || percent >= 1 || number != text
+            else { return nil }
+            return percent / 100
         }
-        return percent / 100
     }
 }
 

@@ -4,23 +4,11 @@ import SubstituteCheckKit
 
 /// Prints the results for verified pages.
 struct VerificationPrinter {
-    enum Format: String, CaseIterable {
-        case text
-        /// One object for each page.
-        case json
-        /// Workflow commands for GitHub Actions.
-        case github
-    }
-
-    private let format: Format
+    private let format: ReportFormat
     private let limits: VerificationLimits
     private let console: Console
 
-    init(_ name: String?, _ limits: VerificationLimits, _ console: Console) throws(UsageError) {
-        guard let format = Format(rawValue: name ?? "text") else {
-            let names = Format.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError("there is no format \(quoted(name ?? "")); the formats are \(names)")
-        }
+    init(_ format: ReportFormat, _ limits: VerificationLimits, _ console: Console) {
         (self.format, self.limits, self.console) = (format, limits, console)
     }
 

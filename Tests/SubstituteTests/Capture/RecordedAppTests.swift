@@ -107,7 +107,10 @@ struct RecordedAppTests {
         try record([])
         for (arguments, message) in [
             (["--unused-limit", "9"], "--unused-limit needs --used with a recording of the app"),
-            (["--used", "app.har", "--unused-limit", "many"], "\"many\" is not a size; write it as 200kB or 1.5MB"),
+            (
+                ["--used", "app.har", "--unused-limit", "many"],
+                "\"many\" is not a size; write a number and its unit, such as 5MB or 800kB"
+            ),
         ] {
             let result = await Tool.run(["list"] + arguments, in: folder.url)
             #expect(result.status == 2)
