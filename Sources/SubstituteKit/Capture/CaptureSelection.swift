@@ -146,9 +146,7 @@ struct CaptureSelection {
             shared.privacy.isSameForAll = true
             return exchange.privacy.isUncertain && (try? pick(shared, filter, tool)) != nil
         }
-        let fetcher = Fetcher(network)
-        defer { fetcher.finish() }
-        let results = await inParallel(uncertain.map(\.element)) { exchange in
+        let results = await Fetcher.inParallel(uncertain.map(\.element), network) { exchange, fetcher in
             guard let url = URL(string: exchange.url), let bytes = try? exchange.bytes else { return false }
             let answer = try? await fetcher.load(url, headers: exchange.preferences, .compare([bytes.count]))
             return answer?.status == 200 && answer?.fingerprint == Fingerprint(bytes)

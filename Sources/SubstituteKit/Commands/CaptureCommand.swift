@@ -61,13 +61,15 @@ enum CaptureCommand {
         if let kept { try checkPlace(of: kept, besides: manifest.folder, console) }
 
         let screens = devices.isEmpty ? (settings.hasWindow ? [] : [Device.desktop]) : devices
-        let progress = CountLine(console.network.showProgress)
-        let recorder = try Recorder(limit: limit ?? .max) { progress.show($0, $1) }
+        let show = console.network.showProgress
+        let recorder = try Recorder(limit: limit ?? .max) { count, bytes in
+            show?(ProgressLine.line("\(counted(count, "response")), \(ByteCount(bytes))"))
+        }
         settings.maximumBody = recorder.limit
         if settings.hasWindow { console.printError("Recording; close the browser's window to end it.") }
         let (notes, failed): ([String], Int)
         do {
-            defer { progress.end() }
+            defer { show?(ProgressLine.line("")) }
             (notes, failed) = try await record(urls, on: screens, settings, recorder) { browser, url in
                 try await browser.load(url, manner)
                 // In a window, the user decides when the page is complete.
@@ -177,17 +179,4 @@ enum CaptureCommand {
             throw ToolError("\(quoted(path)) cannot be written: \(FileSystem.reason(error))")
         }
     }
-}
-
-/// A counter of responses, on one line of a terminal.
-private struct CountLine: Sendable {
-    private let write: (@Sendable (String) -> Void)?
-
-    init(_ write: (@Sendable (String) -> Void)?) { self.write = write }
-
-    func show(_ count: Int, _ bytes: Int) {
-        write?("\r\u{1B}[K\(counted(count, "response")), \(ByteCount(bytes))")
-    }
-
-    func end() { write?("\r\u{1B}[K") }
 }

@@ -16,14 +16,7 @@ struct Download: Sendable {
         _ limit: Int?,
         _ network: Network
     ) async -> [Result<Resource, ToolError>] {
-        let progress = ProgressLine(of: downloads.count, network.showProgress)
-        let fetcher = Fetcher(network) { progress.receive($0) }
-        defer {
-            fetcher.finish()
-            progress.end()
-        }
-        return await inParallel(downloads) { download in
-            defer { progress.step() }
+        await Fetcher.inParallel(downloads, network) { download, fetcher in
             do {
                 return .success(try await download.load(with: fetcher, staging, limit))
             } catch {

@@ -14,7 +14,6 @@ final class ProgressLine: @unchecked Sendable {
     private var done = 0
     private var bytes = 0
     private var last = DispatchTime(uptimeNanoseconds: 0)
-    private var width = 0
 
     /// - Parameters:
     ///   - total: The number of steps.
@@ -38,11 +37,10 @@ final class ProgressLine: @unchecked Sendable {
     }
 
     /// Erases the line.
-    func end() {
-        lock.withLock {
-            if width > 0 { show?("\r\(String(repeating: " ", count: width))\r") }
-        }
-    }
+    func end() { lock.withLock { show?(Self.line("")) } }
+
+    /// Returns what replaces the line of a terminal (ECMA-48: EL).
+    static func line(_ text: String) -> String { "\r\(text)\u{1B}[K" }
 
     private func write(always: Bool) {
         let now = DispatchTime.now()
@@ -50,9 +48,6 @@ final class ProgressLine: @unchecked Sendable {
         guard let show, always || now.uptimeNanoseconds - last.uptimeNanoseconds > 100_000_000 else { return }
         last = now
         let seconds = max(Double(now.uptimeNanoseconds - start.uptimeNanoseconds) / 1e9, 0.1)
-        let line = "\(done) of \(total), \(ByteCount(bytes)), \(ByteCount(Int(Double(bytes) / seconds)))/s"
-        let padding = String(repeating: " ", count: max(0, width - line.count))
-        show("\r\(line)\(padding)")
-        width = max(width, line.count)
+        show(Self.line("\(done) of \(total), \(ByteCount(bytes)), \(ByteCount(Int(Double(bytes) / seconds)))/s"))
     }
 }

@@ -109,17 +109,7 @@ struct RemoteCheck {
 
     /// Queries the servers of files, with a few requests at a time.
     func findings(of copies: [CheckedFile], _ network: Network) async -> [Finding] {
-        let progress = ProgressLine(of: copies.count, network.showProgress)
-        let fetcher = Fetcher(network) { progress.receive($0) }
-        defer {
-            fetcher.finish()
-            progress.end()
-        }
-        return await inParallel(copies) { copy in
-            let finding = await finding(of: copy, fetcher)
-            progress.step()
-            return finding
-        }
+        await Fetcher.inParallel(copies, network) { await finding(of: $0, $1) }
     }
 
     private func finding(of copy: CheckedFile, _ fetcher: Fetcher) async -> Finding {
