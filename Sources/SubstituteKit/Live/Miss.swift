@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// A request that no file answered.
-struct Miss: Sendable {
+struct Miss: Encodable, Sendable {
     let url: String
     /// The reason, in sentences.
     var reason: String

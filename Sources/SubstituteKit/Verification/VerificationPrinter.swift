@@ -35,7 +35,9 @@ struct VerificationPrinter {
         case .text: console.printError("substitute verify: \(page.reason)")
         case .json: try console.printJSON(page)
         case .github:
-            console.printMasked(WorkflowCommand("error", page.reason, title: Self.title(.pageFails)).text)
+            console.printMasked(
+                WorkflowCommand("error", page.reason, title: VerificationLimits.Problem.Kind.pageFails.rawValue).text
+            )
         }
         console.flush()
     }
@@ -62,8 +64,11 @@ struct VerificationPrinter {
             }
             console.print("  \(counts)")
         }
-        printAllowed(page, problems)
-        printDetails(page)
+        for remark in remarks(on: page) {
+            let label = remark.label.padding(toLength: 8, withPad: " ", startingAt: 0)
+            console.print("  \(label) \(remark.sentence)")
+            if let command = remark.command { console.print("           Add it with: \(command)") }
+        }
         guard verdict == .fails else { return }
         let sum = counted(problems.count, "error")
         let isJudged = page.comparedCount > 0 && !problems.contains { $0.kind == .pageFails }
@@ -75,60 +80,62 @@ struct VerificationPrinter {
     /// The maximum number of problems that are printed for one page; the report has all of them.
     private static let most = 1000
 
-    /// Prints the differences that the options allow.
-    private func printAllowed(_ page: Verification, _ problems: [VerificationLimits.Problem]) {
-        let kinds = Set(problems.map(\.kind))
+    // MARK: - Remarks
+
+    /// A sentence about a page that is no problem: a difference that the options allow, or what may be of interest.
+    private struct Remark {
+        /// The word before the sentence, for text.
+        let label: String
+        let sentence: String
+        var command: String?
+        /// The severity and the title of the annotation; nil if there is none.
+        var annotation: (severity: String, title: String)?
+    }
+
+    private func remarks(on page: Verification) -> [Remark] {
+        var remarks: [Remark] = []
         if limits.allowsChanges {
-            for change in page.changes {
+            remarks += page.changes.map { change in
                 let size = "here \(ByteCount(change.count)), \(change.served.words)"
-                console.print("  changed  \(shortened(change.url)) → \(visible(change.substitution.file)): \(size)")
+                let file = visible(change.substitution.file)
+                return Remark(label: "changed", sentence: "\(shortened(change.url)) → \(file): \(size)")
             }
         }
         if limits.allowsErrors {
-            for load in page.errors.loads { console.print("  failed   \(load.sentence)") }
-            for words in page.errors.complaints { console.print("  error    only with the files: \(shortened(words))") }
+            func add(_ label: String, _ sentence: String, _ kind: VerificationLimits.Problem.Kind) {
+                remarks.append(Remark(label: label, sentence: sentence, annotation: ("warning", kind.rawValue)))
+            }
+            for load in page.errors.loads { add("failed", load.sentence, .failedLoad) }
+            for words in page.errors.complaints { add("error", "only with the files: \(shortened(words))", .pageError) }
         }
-        if page.comparison.count > 0, !kinds.contains(.pictureDiffers) {
+        if page.comparison.count > 0, page.comparison.share <= limits.tolerance {
             let places = page.comparison.places.map(\.words).joined(separator: "; ")
-            console.print("  picture  \(page.comparison.percentage) differs, at \(places)")
+            remarks.append(
+                Remark(label: "picture", sentence: "\(page.comparison.percentage) differs, at \(places)")
+            )
         }
-    }
-
-    private func printDetails(_ page: Verification) {
-        for miss in page.misses {
-            console.print("  network  \(miss.reason)")
-            if let command = miss.command { console.print("           Add it with: \(command)") }
+        remarks += page.misses.map {
+            Remark(label: "network", sentence: $0.reason, command: $0.command, annotation: ("notice", "no-file"))
         }
-        if let sentence = page.redirectSentence { console.print("  redirect \(sentence)") }
-        for sentence in page.onceSentences { console.print("  once     \(sentence)") }
-        for note in page.notes { console.print("  note     \(visible(note))") }
+        remarks += [page.redirectSentence].compactMap(\.self).map {
+            Remark(label: "redirect", sentence: $0, annotation: ("notice", "redirected"))
+        }
+        remarks += page.onceSentences.map { Remark(label: "once", sentence: $0) }
+        return remarks + page.notes.map { Remark(label: "note", sentence: visible($0)) }
     }
 
     // MARK: - JSON and GitHub
 
-    private static func title(_ kind: VerificationLimits.Problem.Kind) -> String { kind.rawValue }
-
     private func printGitHub(_ page: Verification, _ manifest: ManifestFile) {
         for problem in limits.problems(with: page) {
             let place = problem.change.map { (manifest.name, $0.substitution.line, 1) }
-            let command = WorkflowCommand("error", problem.sentence, title: Self.title(problem.kind), at: place)
+            let command = WorkflowCommand("error", problem.sentence, title: problem.kind.rawValue, at: place)
             console.printMasked(command.text)
         }
-        if limits.allowsErrors {
-            for load in page.errors.loads {
-                console.printMasked(WorkflowCommand("warning", load.sentence, title: Self.title(.failedLoad)).text)
-            }
-            for words in page.errors.complaints {
-                let sentence = "only with the files: \(shortened(words))"
-                console.printMasked(WorkflowCommand("warning", sentence, title: Self.title(.pageError)).text)
-            }
-        }
-        for miss in page.misses {
-            let sentence = miss.reason + (miss.command.map { " Add it with: \($0)" } ?? "")
-            console.printMasked(WorkflowCommand("notice", sentence, title: "no-file").text)
-        }
-        if let sentence = page.redirectSentence {
-            console.printMasked(WorkflowCommand("notice", sentence, title: "redirected").text)
+        for remark in remarks(on: page) {
+            guard let (severity, title) = remark.annotation else { continue }
+            let sentence = remark.sentence + (remark.command.map { " Add it with: \($0)" } ?? "")
+            console.printMasked(WorkflowCommand(severity, sentence, title: title).text)
         }
         console.print("\(shortened(page.url)): \(page.counts)")
     }
@@ -142,12 +149,6 @@ struct VerificationPrinter {
             let size: Int
             let servedSize: Int?
             let servedStatus: Int?
-        }
-
-        struct Miss: Encodable {
-            let url: String
-            let reason: String
-            let command: String?
         }
 
         struct Picture: Encodable {
