@@ -216,7 +216,7 @@ struct PasswordTests {
         let url = "\(server.url.absoluteString)/a.css?next=https://user:s3cr3t@h/"
         try folder.write("{ \"\(url)\": \"a.css\" }", to: "manifest.json")
         for arguments in [
-            ["outdated"], ["outdated", "--json"], ["update", "-n"], ["update"], ["preview", "--remote", "-o", "-"],
+            ["outdated"], ["outdated", "--json"], ["update", "-n"], ["update"], ["preview", "--outdated", "-o", "-"],
         ] {
             await expectNothing(arguments + [manifest])
         }

@@ -253,19 +253,16 @@ struct ExplainCommand {
 
     /// Prints the misses, grouped by their reasons, and then one line for each URL that a file answers.
     private func printSummary(_ answers: [ExplainedRequest]) {
-        var reasons: [String] = []
-        var lines: [String: [String]] = [:]
         // Begin with the misses that a command can change.
         let misses = answers.filter { $0.response == nil }
-        for miss in misses.filter({ $0.command != nil }) + misses.filter({ $0.command == nil }) {
-            let method = miss.method ?? "GET"
-            let request = (method == "GET" ? "" : visible(method) + " ") + visible(miss.text)
-            if lines[miss.reason] == nil { reasons.append(miss.reason) }
-            lines[miss.reason, default: []].append(miss.command ?? request)
-        }
-        for reason in reasons {
+        let sorted = misses.filter { $0.command != nil } + misses.filter { $0.command == nil }
+        for (reason, same) in sorted.grouped(by: \.reason) {
             console.print(reason)
-            for line in lines[reason] ?? [] { console.print("  \(line)") }
+            for miss in same {
+                let method = miss.method ?? "GET"
+                let request = (method == "GET" ? "" : visible(method) + " ") + visible(miss.text)
+                console.print("  \(miss.command ?? request)")
+            }
             console.print("")
         }
         let hits = answers.filter { $0.response != nil }

@@ -126,19 +126,11 @@ extension ExplainOperands.Source {
     private static func questions(in recording: HARFile) -> [ExplainOperands.Question] {
         // A URL whose scheme is neither http nor https (such as data:, blob: or about:) is not requested from a server.
         let exchanges = recording.exchanges.filter { $0.url.lowercased().hasPrefix("http") }
-        var places: [[String]: Int] = [:]
-        var questions: [ExplainOperands.Question] = []
-        for exchange in exchanges {
-            let obstacle = exchange.obstacle
-            let place = places[[exchange.method, exchange.url], default: questions.count]
-            if place == questions.count {
-                places[[exchange.method, exchange.url]] = place
-                questions.append(.init(url: exchange.url, method: exchange.method, obstacle: obstacle))
-            } else if obstacle == nil {
-                questions[place].obstacle = nil
-            }
+        return exchanges.grouped { [$0.method, $0.url] }.map { _, same in
+            let obstacles = same.map(\.obstacle)
+            let obstacle = obstacles.contains { $0 == nil } ? nil : obstacles[0]
+            return ExplainOperands.Question(url: same[0].url, method: same[0].method, obstacle: obstacle)
         }
-        return questions
     }
 
     private static func list(_ data: Data) -> [ExplainOperands.Question] {

@@ -116,14 +116,14 @@ struct ImportRun {
 
 /// The outcome of each exchange.
 private struct ImportReport {
-    private var table = TextTable()
+    private var rows: [[String]] = []
     private var added: [Int] = []
     private var left: [(reason: String, url: String)] = []
     private var remarks: [(url: String, remark: String)] = []
 
     mutating func skip(_ url: String, _ reason: String) {
         left.append((reason, url))
-        table.append(["skip", Self.short(url), "", "", visible(reason)])
+        rows.append(["skip", Self.short(url), "", "", visible(reason)])
     }
 
     mutating func add(_ pick: CaptureSelection.SelectedExchange, _ outcome: Addition.Outcome) {
@@ -133,7 +133,7 @@ private struct ImportReport {
             added.append(pick.count)
             remarks += about.map { (pick.key.spelling, $0) }
             let size = ByteCount(pick.count).description
-            table.append([
+            rows.append([
                 "take", Self.short(pick.key.spelling), visible(file), size,
                 visible(about.joined(separator: "; ")),
             ])
@@ -144,37 +144,22 @@ private struct ImportReport {
     }
 
     func printTable(_ console: Console) {
-        table.lines.forEach(console.print)
+        console.printTable(rows)
         console.print(total)
     }
 
     func printSummary(_ console: Console) {
         // Equal remarks share one line.
-        var said: [(remark: String, urls: [String])] = []
-        for (url, remark) in remarks {
-            if let index = said.firstIndex(where: { $0.remark == remark }) {
-                said[index].urls.append(url)
-            } else {
-                said.append((remark, [url]))
-            }
+        for (remark, same) in remarks.grouped(by: \.remark) {
+            let count = same.count == 1 ? "" : "\(same.count), such as "
+            console.print("\(count)\(Self.short(same[0].url)): \(visible(remark))")
         }
-        for (remark, urls) in said {
-            let count = urls.count == 1 ? "" : "\(urls.count), such as "
-            console.print("\(count)\(Self.short(urls[0])): \(visible(remark))")
-        }
-        var groups: [(reason: String, urls: [String])] = []
-        for (reason, url) in left {
-            // Equal reasons share one line of the summary.
-            if let index = groups.firstIndex(where: { $0.reason == reason }) {
-                groups[index].urls.append(url)
-            } else {
-                groups.append((reason, [url]))
-            }
-        }
+        // Equal reasons share one line of the summary.
+        let groups = left.grouped(by: \.reason)
         if !groups.isEmpty { console.print("Left out:") }
-        for group in groups.sorted(by: { $0.urls.count > $1.urls.count }) {
-            let example = group.urls.count == 1 ? "" : ", such as"
-            console.print("  \(group.urls.count)\(example) \(Self.short(group.urls[0])): \(visible(group.reason))")
+        for (reason, same) in groups.sorted(by: { $0.elements.count > $1.elements.count }) {
+            let example = same.count == 1 ? "" : ", such as"
+            console.print("  \(same.count)\(example) \(Self.short(same[0].url)): \(visible(reason))")
         }
         console.print(total)
     }

@@ -60,14 +60,12 @@ enum InitCommand {
             """
         )
         if let step = nextStep(folder, in: package) { console.print("  \(step)") }
-        var table = TextTable()
         // With several manifests, a command needs the name of one.
         let operand = others.isEmpty || name.contains(" ") ? "" : " \(visible(name))"
-        table.append([
-            "  " + console.tool.words("check\(operand)"), "reports everything that is wrong with the manifest",
+        console.printTable([
+            ["  " + console.tool.words("check\(operand)"), "reports everything that is wrong with the manifest"],
+            ["  " + console.tool.words("preview\(operand)"), "shows the files that ship"],
         ])
-        table.append(["  " + console.tool.words("preview\(operand)"), "shows the files that ship"])
-        table.lines.forEach(console.print)
         if let other = others.first {
             console.print("There is another manifest, \(visible(other)), so every command needs the name of one.")
         }

@@ -52,14 +52,15 @@ enum ListCommand {
             for substitution in shipped { try console.printJSON(OutputLine(substitution, use), isOwn: true) }
             return status
         }
-        var table = TextTable()
-        for substitution in shipped {
-            let times = use.map { [$0.times(substitution) == 0 ? "never" : "\($0.times(substitution)) ×"] } ?? []
-            let (url, file) = (visible(substitution.url), visible(substitution.file))
-            let size = ByteCount(substitution.size).description
-            table.append(times + [url, file, substitution.mediaType, size, remarks(of: substitution)])
-        }
-        table.lines.forEach(console.print)
+        console.printTable(
+            shipped.map { substitution in
+                let times = use.map { [$0.times(substitution) == 0 ? "never" : "\($0.times(substitution)) ×"] } ?? []
+                return times + [
+                    visible(substitution.url), visible(substitution.file), substitution.mediaType,
+                    ByteCount(substitution.size).description, remarks(of: substitution),
+                ]
+            }
+        )
         console.print(check.inventory.description)
         if let use {
             if use.isEmpty, !unused.isEmpty {

@@ -48,11 +48,8 @@ enum OutdatedCommand {
         if arguments.has(json) {
             for finding in findings { try console.printJSON(OutputLine(finding)) }
         } else {
-            var table = TextTable()
-            for finding in findings where arguments.has(all) || ![.current, .exempt].contains(finding.state) {
-                table.append(finding.cells)
-            }
-            table.lines.forEach(console.print)
+            let listed = findings.filter { arguments.has(all) || ![.current, .exempt].contains($0.state) }
+            console.printTable(listed.map(\.cells))
             console.print(summary(of: findings, listsAll: arguments.has(all)))
             for finding in findings where finding.state == .conflict {
                 console.print("\(quoted(finding.copy.substitution.file)) is in conflict with its server:")
