@@ -54,7 +54,7 @@ enum BrowseCommand {
         let printer = BrowsePrinter(console, arguments.has(misses) ? MissExplainer(manifest, console.tool) : nil)
         let live = LiveTable(table) { printer.print($0) }
         printer.misses = live
-        let saves = try SaveFollower.saves(of: manifest)
+        let saves = try SaveFollower.saves(of: [manifest])
         console.print(settings.summary)
         console.flush()
         try await Browser.run(settings, live, onEvent: { printer.print($0) }) { browser in

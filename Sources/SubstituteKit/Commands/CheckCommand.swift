@@ -77,35 +77,19 @@ enum CheckCommand {
         _ console: Console,
         _ check: () throws -> ExitStatus
     ) async throws -> Never {
-        guard !manifests.contains(where: { $0 == nil }) else {
+        let files = manifests.compactMap(\.self)
+        guard files.count == manifests.count else {
             throw UsageError("--watch needs files; standard input cannot be watched")
         }
-        var watchers: [FolderWatcher] = []
-        var problem: (any Error)?
         // Several saves during one check cause only one more check.
-        let saves = AsyncStream<Void>(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            do {
-                for manifest in manifests.compactMap(\.self) {
-                    watchers.append(
-                        try FolderWatcher(manifest.folder, manifest: manifest.url) { _ in
-                            continuation.yield()
-                        }
-                    )
-                }
-            } catch {
-                problem = error
-            }
-            continuation.yield()
-        }
-        if let problem { throw ToolError("the manifest's folder cannot be watched: \(problem.localizedDescription)") }
-        for await _ in saves {
+        var saves = try SaveFollower.saves(of: files, .bufferingNewest(1)).makeAsyncIterator()
+        repeat {
             // In a terminal, clear the screen before each check (ECMA-48: ED and CUP).
             if console.isInTerminal { console.print("\u{1B}[H\u{1B}[2J\u{1B}[3J") }
             _ = try check()
             console.print("")
             console.flush()
-        }
-        withExtendedLifetime(watchers) {}
+        } while await saves.next() != nil
         throw ToolError("the manifest's folder is no longer watched")
     }
 

@@ -117,7 +117,7 @@ enum VerifyCommand {
                 fits = false
             }
         }
-        try report?.write(pages, unloaded, limits)
+        try report?.write(html: VerificationPage(pages: pages, unloaded: unloaded, limits: limits).html)
         return fits ? .good : .bad
     }
 }

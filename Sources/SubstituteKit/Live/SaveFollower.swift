@@ -24,24 +24,24 @@ struct SaveFollower: Sendable {
         case unused
     }
 
-    /// Watches the manifest's folder, and returns a stream of the files that are saved after this call.
+    /// Watches the folders of manifests, and returns a stream of the files that are saved after this call.
     ///
-    /// Each element lists the saved files, as paths relative to the folder.
+    /// Each element lists the saved files, as paths relative to their folder.
     ///
     /// - Returns: A stream that never finishes.
-    /// - Throws: ``ToolError`` if the folder cannot be watched.
-    static func saves(of manifest: ManifestFile) throws(ToolError) -> AsyncStream<[String]> {
-        var problem: (any Error)?
-        let stream = AsyncStream<[String]> { continuation in
-            do {
-                let watcher = try FolderWatcher(manifest.folder, manifest: manifest.url) { continuation.yield($0) }
-                continuation.onTermination = { _ in withExtendedLifetime(watcher) {} }
-            } catch {
-                problem = error
+    /// - Throws: ``ToolError`` if a folder cannot be watched.
+    static func saves(
+        of manifests: [ManifestFile],
+        _ policy: AsyncStream<[String]>.Continuation.BufferingPolicy = .unbounded
+    ) throws(ToolError) -> AsyncStream<[String]> {
+        let (stream, continuation) = AsyncStream.makeStream(of: [String].self, bufferingPolicy: policy)
+        do {
+            let watchers = try manifests.map { manifest in
+                try FolderWatcher(manifest.folder, manifest: manifest.url) { continuation.yield($0) }
             }
-        }
-        if let problem {
-            throw ToolError("the manifest's folder cannot be watched: \(problem.localizedDescription)")
+            continuation.onTermination = { _ in withExtendedLifetime(watchers) {} }
+        } catch {
+            throw ToolError("the manifest's folder cannot be watched: \(error.localizedDescription)")
         }
         return stream
     }

@@ -13,10 +13,6 @@ struct VerificationPage {
     /// The nonce is random, so text from a page or a file cannot contain it.
     private let nonce = UUID().uuidString
 
-    init(pages: [Verification], unloaded: [UnloadedPage] = [], limits: VerificationLimits) {
-        (self.pages, self.unloaded, self.limits) = (pages, unloaded, limits)
-    }
-
     var html: String {
         let numbered = pages.enumerated().map { ($0.offset + 1, $0.element) }
         let failed = numbered.filter { limits.verdict(on: $0.1) == .fails }

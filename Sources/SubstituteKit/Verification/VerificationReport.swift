@@ -60,16 +60,8 @@ struct VerificationReport {
         }
     }
 
-    /// Writes the HTML page that shows the results and the images.
-    func write(
-        _ pages: [Verification],
-        _ unloaded: [UnloadedPage],
-        _ limits: VerificationLimits
-    ) throws(ToolError) {
-        try write(html: VerificationPage(pages: pages, unloaded: unloaded, limits: limits).html)
-    }
-
-    private func write(html: String) throws(ToolError) {
+    /// Writes the page that shows the results and the images.
+    func write(html: String) throws(ToolError) {
         let page = Seal.sealed(Data(html.utf8), "<!-- ", " -->\n")
         try change { try page.write(to: folder.appendingPathComponent("index.html")) }
     }
