@@ -15,14 +15,14 @@ package struct ManifestFile: Sendable {
     package var folder: URL { url.deletingLastPathComponent() }
 
     /// The operands with which another command works on this manifest; empty if the command finds it by itself.
-    package var operands: [String] {
+    private var operands: [String] {
         guard let named, !location.findsAlone(url) else { return [] }
         return [named.hasPrefix("-") ? "./" + named : named]
     }
 
-    /// Returns the line to type for a command that works on this manifest.
-    package func line(_ command: String, _ arguments: [String]) -> String {
-        location.tool.line([command] + operands + arguments)
+    /// Returns the line to type for a command that works on this manifest: its name, its options and URLs.
+    package func line(_ command: String..., urls: [String]) -> String {
+        location.tool.line(command + operands + urls)
     }
 
     /// A question that suggests another manifest if this one does not exist; nil if there is nothing to suggest.

@@ -62,7 +62,7 @@ enum AddCommand {
         var addition = try Addition(to: manifest, console)
         addition.includesPrivate = arguments.has(.includePrivate)
         let staging = try StagingFolder.guarded(for: manifest, isDryRun: arguments.has(.dryRun), console)
-        var run = try AddRun(arguments, named, staging, console)
+        var run = try AddRun(arguments, manifest, staging, console.network)
         let isComplete = await run.add(keys, as: path, to: &addition)
         if isComplete, arguments.has(references) { await run.addReferences(to: &addition) }
         // Commit before printing, so that the output never reports a change that was not made.
@@ -126,8 +126,7 @@ private struct AddRun {
     private let limit: Int?
     private let staging: StagingFolder
     private let network: Network
-    /// Returns the command that replaces a URL's file even if it was edited.
-    private let replacement: (String) -> String
+    private let manifest: ManifestFile
     /// The lines to print if all URLs are added, and the problems.
     private(set) var (lines, problems): ([String], [String]) = ([], [])
     /// The resources whose references `addReferences` loads next.
@@ -137,13 +136,11 @@ private struct AddRun {
     private var selection: ReferenceSelection
     private var seen: Set<String> = []
 
-    init(_ arguments: Arguments, _ manifest: String?, _ staging: StagingFolder, _ console: Console) throws {
+    init(_ arguments: Arguments, _ manifest: ManifestFile, _ staging: StagingFolder, _ network: Network) throws {
         (replaces, discardsEdits) = (arguments.has(AddCommand.replace), arguments.has(.discardEdits))
         limit = try arguments[.maxSize]?.bytes
         selection = ReferenceSelection(try arguments[AddCommand.host])
-        (self.staging, network) = (staging, console.network)
-        let tool = console.tool
-        replacement = { tool.line(["add", "--replace", "--discard-edits"] + [manifest, $0].compactMap(\.self)) }
+        (self.manifest, self.staging, self.network) = (manifest, staging, network)
     }
 
     /// Loads URLs, and adds the resources to the manifest.
@@ -227,9 +224,9 @@ private struct AddRun {
         case .present(let line):
             lines.append("present  \(visible(key.spelling)), answered by line \(line); --replace loads it again")
         case .kept(_, let reason):
+            let line = manifest.line("add", "--replace", "--discard-edits", urls: [key.spelling])
             problems.append(
-                "\(quoted(key.spelling)) was not loaded: \(reason)\n"
-                    + "  to take its server's version: \(replacement(key.spelling))"
+                "\(quoted(key.spelling)) was not loaded: \(reason)\n  to take its server's version: \(line)"
             )
             return false
         case .refused(let reason):

@@ -51,7 +51,7 @@ enum BrowseCommand {
         settings.device = try arguments[device]
         settings.hasWindow = !arguments.has(headless)
         settings.allowsServiceWorkers = arguments.has(serviceWorkers)
-        let printer = BrowsePrinter(console, arguments.has(misses) ? MissExplainer(manifest, console.tool) : nil)
+        let printer = BrowsePrinter(console, arguments.has(misses) ? MissExplainer(manifest: manifest) : nil)
         let live = LiveTable(table) { printer.print($0) }
         printer.misses = live
         let saves = try SaveFollower.saves(of: [manifest])

@@ -85,7 +85,7 @@ struct ExplainCommand {
             path: file.name,
             method: try arguments[method] ?? "GET",
             headers: headers,
-            explainer: MissExplainer(file, console.tool),
+            explainer: MissExplainer(manifest: file),
             console: console
         )
         var questions: [ExplainOperands.Question] = []

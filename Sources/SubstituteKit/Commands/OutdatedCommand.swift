@@ -53,14 +53,14 @@ enum OutdatedCommand {
             console.print(summary(of: findings, listsAll: arguments.has(all)))
             for finding in findings where finding.state == .conflict {
                 console.print("\(quoted(finding.copy.substitution.file)) is in conflict with its server:")
-                finding.remedies(arguments.operands.first, console.tool).forEach(console.print)
+                finding.remedies(manifest).forEach(console.print)
             }
         }
         return findings.status
     }
 
     private static func summary(of findings: [RemoteCheck.Finding], listsAll: Bool) -> String {
-        let counts = Dictionary(grouping: findings, by: \.word).mapValues(\.count)
+        let counts = Dictionary(grouping: findings, by: \.state.rawValue).mapValues(\.count)
         let parts = [
             ("differs", "differ", "differs"), ("conflict", "are in conflict", "is in conflict"),
             ("empty", "are empty there", "is empty there"), ("gone", "are gone", "is gone"),
@@ -88,7 +88,7 @@ enum OutdatedCommand {
 
         init(_ finding: RemoteCheck.Finding) {
             let substitution = finding.copy.substitution
-            (url, file, state) = (visible(substitution.url), visible(substitution.file), finding.word)
+            (url, file, state) = (visible(substitution.url), visible(substitution.file), finding.state.rawValue)
             (size, date) = (substitution.size, finding.date)
             (remoteSize, remoteDate) = (finding.size, finding.remoteDate)
             reason = finding.reason

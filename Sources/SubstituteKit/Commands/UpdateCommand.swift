@@ -52,7 +52,7 @@ enum UpdateCommand {
         var run = UpdateRun(discards: discards, keeps: keeps, addition: addition, findings: findings)
         await run.load(staging, limit, console.network)
         let discarded = isDryRun ? nil : try run.addition.commit(in: staging)
-        run.report(isDryRun, named, console)
+        run.report(isDryRun, console)
         if let discarded { console.print("The edited files are in \(visible(discarded.path)).") }
         if isDryRun { console.print("Nothing was written.") }
         return run.failed.isEmpty ? run.findings.status : .bad
@@ -108,9 +108,9 @@ private struct UpdateRun {
             return
         }
         switch addition.replace(file, with: resource, discardsEdits: discards) {
-        case .kept(let comparison, let reason):
+        case .kept(let state, let reason):
             // The file was edited, or its server changed again, since the comparison.
-            findings[index].set(comparison == .edited ? .edited : .conflict, reason)
+            findings[index].set(state, reason)
         case .refused(let reason):
             failed[index] = reason
         case .added, .replaced, .moved, .present:
@@ -119,7 +119,7 @@ private struct UpdateRun {
         }
     }
 
-    func report(_ isDryRun: Bool, _ manifest: String?, _ console: Console) {
+    func report(_ isDryRun: Bool, _ console: Console) {
         for file in updated { console.print("\(isDryRun ? "would load" : "updated") \(file)") }
         for (index, finding) in findings.enumerated() {
             let file = finding.copy.substitution
@@ -128,10 +128,10 @@ private struct UpdateRun {
                 console.print("kept \(visible(file.file)): \(visible(reason))")
             } else if failed[index] != nil || ![.current, .exempt].contains(finding.state) {
                 console.printError("\(quoted(file.url)) was not loaded: \(visible(reason))")
-                if failed[index] == nil { finding.remedies(manifest, console.tool).forEach(console.printError) }
+                if failed[index] == nil { finding.remedies(addition.manifest).forEach(console.printError) }
             }
         }
-        func count(_ states: RemoteCheck.State...) -> Int {
+        func count(_ states: RemoteRecord.State...) -> Int {
             findings.indices.count { failed[$0] == nil && states.contains(findings[$0].state) }
         }
         let files = counted(updated.count, "file") + (isDryRun ? " would be updated" : " updated")

@@ -78,16 +78,17 @@ enum VerifyCommand {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
-        var limits = VerificationLimits()
-        limits.required = try arguments[require]
-        limits.tolerance = try arguments[tolerance] ?? 0
-        limits.allowsChanges = arguments.has(allowsChanged)
-        limits.allowsErrors = arguments.has(allowsErrors)
         let manner = try PageVisit.Manner(load: LoadOptions(arguments), masks: arguments[mask])
+        let (required, tolerance) = try (arguments[require], arguments[tolerance] ?? 0)
         let manifest = try ManifestLocation(console).find(named)
-        limits.record = try RemoteRecord(in: manifest.folder)
-        let tool = console.tool
-        limits.line = { words in tool.line(words.dropLast() + [named].compactMap(\.self) + words.suffix(1)) }
+        let limits = try VerificationLimits(
+            manifest: manifest,
+            required: required,
+            tolerance: tolerance,
+            allowsChanges: arguments.has(allowsChanged),
+            allowsErrors: arguments.has(allowsErrors),
+            record: RemoteRecord(in: manifest.folder)
+        )
         let printer = VerificationPrinter(try arguments[format] ?? .text, limits, console)
         let table = try manifest.table()
         var settings = try BrowserSettings(arguments, console)
@@ -96,7 +97,7 @@ enum VerifyCommand {
         settings.allowsServiceWorkers = arguments.has(BrowseCommand.serviceWorkers)
         let report = try arguments[report].map { try VerificationReport(at: $0, console) }
 
-        let explainer = MissExplainer(manifest, console.tool)
+        let explainer = MissExplainer(manifest: manifest)
         printer.begin(settings)
         try report?.clear()
         var (pages, unloaded): ([Verification], [UnloadedPage]) = ([], [])

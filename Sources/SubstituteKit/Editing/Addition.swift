@@ -59,7 +59,7 @@ struct Addition {
         /// An existing entry that answers the URL already, and is not changed; holds the entry's line.
         case present(Int)
         /// An existing entry whose file was edited, and is kept; holds the state in words, as a clause about "it".
-        case kept(RemoteRecord.Comparison, String)
+        case kept(RemoteRecord.State, String)
         /// The resource was refused; holds the reason.
         case refused(String)
     }
@@ -192,12 +192,12 @@ struct Addition {
         }
         guard let path, path != old.file else {
             if isShared(old) { return .refused(Self.sharedFile) }
-            let comparison = record.comparison(of: url, here: here, there: there)
-            if [.edited, .conflict].contains(comparison), !discardsEdits {
-                return .kept(comparison, record.words(comparison, of: url, here: here.count, there: there.count))
+            let state = record.state(of: url, here: here, there: there)
+            if [.edited, .conflict].contains(state), !discardsEdits {
+                return .kept(state, record.words(state, of: url, here: here.count, there: there.count))
             }
             let path = realPath(of: old)
-            if [.edited, .conflict].contains(comparison) { discarded.insert(path) }
+            if [.edited, .conflict].contains(state) { discarded.insert(path) }
             schedule(resource, there, at: path, for: url, replacing: here)
             return .replaced(old.file)
         }

@@ -36,16 +36,24 @@ struct RemoteRecord: Sendable {
     /// The name begins with ".", so an entry for a whole folder ignores the file.
     static let name = ".substitute.json"
 
-    /// The comparison of three versions: the recorded copy, the file now, and what its server sends now.
-    enum Comparison {
-        /// The server sends the file's bytes.
+    /// The state of a file, after the comparison of the recorded copy, the file now, and what its server sends now.
+    enum State: String, Sendable {
+        /// The server has the same bytes.
         case current
-        /// Only the server has changed.
-        case changed
-        /// Only the file has changed.
+        /// The server has other bytes, and the file is as the tool loaded it.
+        case differs
+        /// The file was edited here, and the server has the bytes that the tool loaded.
         case edited
-        /// Both have changed, or there is no recorded copy.
+        /// The file was edited here, or is not in the record, and the server has bytes that the tool has not loaded.
         case conflict
+        /// The server sends no bytes, and the file has some.
+        case empty
+        /// The server no longer has the resource.
+        case gone
+        /// The state is unknown.
+        case unknown
+        /// The server was not queried.
+        case exempt
     }
 
     private var versions: [String: RemoteVersion]
@@ -96,20 +104,20 @@ struct RemoteRecord: Sendable {
     ///   - url: The URL.
     ///   - here: The fingerprint of the file.
     ///   - there: The fingerprint of the server's bytes; nil if they are known to differ from the file and the copy.
-    /// - Returns: The result.
-    func comparison(of url: String, here: Fingerprint, there: Fingerprint?) -> Comparison {
+    /// - Returns: `current`, `differs`, `edited` or `conflict`.
+    func state(of url: String, here: Fingerprint, there: Fingerprint?) -> State {
         if here == there { return .current }
         guard let copy = version(of: url)?.copy else { return .conflict }
-        return copy == here ? .changed : copy == there ? .edited : .conflict
+        return copy == here ? .differs : copy == there ? .edited : .conflict
     }
 
     /// Returns the state of an edited file in words, as a clause about "it".
-    func words(_ comparison: Comparison, of url: String, here: Int?, there: Int?) -> String {
+    func words(_ state: State, of url: String, here: Int?, there: Int?) -> String {
         let sizes = [("here", here), ("there", there)].compactMap { place, size in
             size.map { "\(place) \(ByteCount($0))" }
         }.joined(separator: ", ")
         if version(of: url) == nil { return "it is not in \(Self.name), so it counts as edited here (\(sizes))" }
-        return comparison == .edited
+        return state == .edited
             ? "it was edited here, and its server has not changed"
             : "it was edited here, and has changed on its server (\(sizes))"
     }

@@ -20,15 +20,10 @@ struct Miss: Encodable, Sendable {
 
 /// Explains requests that no file answered, and names the commands that add their URLs.
 struct MissExplainer: Sendable {
-    private let tool: ToolName
-    private let operands: [String]
-
-    init(_ manifest: ManifestFile, _ tool: ToolName) {
-        (self.tool, operands) = (tool, manifest.operands)
-    }
+    let manifest: ManifestFile
 
     /// Returns the command line that adds a URL to the manifest.
-    func command(adding key: URLPattern) -> String { tool.line(["add"] + operands + [key.spelling]) }
+    func command(adding key: URLPattern) -> String { manifest.line("add", urls: [key.spelling]) }
 
     /// Explains a request that a browser or an app has sent.
     ///

@@ -15,29 +15,9 @@ struct RemoteCheck {
         let isShared: Bool
     }
 
-    /// The state of a local file.
-    enum State: String, Sendable {
-        /// The server has the same bytes.
-        case current
-        /// The server has other bytes, and the file is as the tool loaded it.
-        case differs
-        /// The file was edited here, and the server has the bytes that the tool loaded.
-        case edited
-        /// The file was edited here, or is not in the record, and the server has bytes that the tool has not loaded.
-        case conflict
-        /// The server sends no bytes, and the file has some.
-        case empty
-        /// The server no longer has the resource.
-        case gone
-        /// The state is unknown.
-        case unknown
-        /// The server was not queried.
-        case exempt
-    }
-
     struct Finding: Sendable {
         let copy: CheckedFile
-        private(set) var state: State
+        private(set) var state: RemoteRecord.State
         /// The reason for the state, as a sentence's second half; nil if the state says it all.
         var reason: String?
         /// The validators of the bytes with which the file was compared, to be recorded; nil after status 304.
@@ -45,11 +25,11 @@ struct RemoteCheck {
         /// The length of the server's bytes and their date, as far as the server sent them.
         var (size, lastModified): (Int?, String?) = (nil, nil)
 
-        init(copy: CheckedFile, state: State, reason: String? = nil, size: Int? = nil) {
+        init(copy: CheckedFile, state: RemoteRecord.State, reason: String? = nil, size: Int? = nil) {
             (self.copy, self.state, self.reason, self.size) = (copy, state, reason, size)
         }
 
-        mutating func set(_ state: State, _ reason: String?) {
+        mutating func set(_ state: RemoteRecord.State, _ reason: String?) {
             (self.state, self.reason, version) = (state, reason, nil)
         }
     }
@@ -160,28 +140,17 @@ struct RemoteCheck {
         _ answer: Fetcher.FetchedResponse
     ) -> Finding {
         let url = copy.substitution.recordedURL
-        let comparison = record.comparison(of: url, here: here, there: there)
+        let state = record.state(of: url, here: here, there: there)
         let size = there?.count ?? answer.length
-        var finding = Finding(copy: copy, state: comparison.state)
+        var finding = Finding(copy: copy, state: state)
         if answer.status == 200 { finding.version = there.map(answer.version.with) }
-        if comparison != .current { (finding.size, finding.lastModified) = (size, answer.version.lastModified) }
-        if copy.isShared, comparison != .current {
+        if state != .current { (finding.size, finding.lastModified) = (size, answer.version.lastModified) }
+        if copy.isShared, state != .current {
             return Finding(copy: copy, state: .differs, reason: Addition.sharedFile, size: size)
         }
-        if comparison == .edited || comparison == .conflict {
-            finding.reason = record.words(comparison, of: url, here: here.count, there: size)
+        if state == .edited || state == .conflict {
+            finding.reason = record.words(state, of: url, here: here.count, there: size)
         }
         return finding
-    }
-}
-
-extension RemoteRecord.Comparison {
-    fileprivate var state: RemoteCheck.State {
-        switch self {
-        case .current: .current
-        case .changed: .differs
-        case .edited: .edited
-        case .conflict: .conflict
-        }
     }
 }

@@ -3,9 +3,6 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 
 extension RemoteCheck.Finding {
-    /// The state in one word.
-    var word: String { state.rawValue }
-
     /// True if a designer should look at this finding.
     var needsAttention: Bool { [.differs, .conflict, .empty, .gone].contains(state) }
 
@@ -22,12 +19,12 @@ extension RemoteCheck.Finding {
     }
 
     /// Returns the commands that decide a conflict.
-    func remedies(_ manifest: String?, _ tool: ToolName) -> [String] {
+    func remedies(_ manifest: ManifestFile) -> [String] {
         guard state == .conflict else { return [] }
-        let place = [manifest, copy.substitution.url].compactMap(\.self)
+        let urls = [copy.substitution.url]
         return [
-            "  to take its server's version: \(tool.line(["update", "--discard-edits"] + place))",
-            "  to keep the file as it is: \(tool.line(["update", "--keep-edits"] + place))",
+            "  to take its server's version: \(manifest.line("update", "--discard-edits", urls: urls))",
+            "  to keep the file as it is: \(manifest.line("update", "--keep-edits", urls: urls))",
         ]
     }
 
@@ -51,7 +48,7 @@ extension RemoteCheck.Finding {
                 "here \(here.joined(separator: " "))"
                 + (there.isEmpty ? "" : ", there \(there.joined(separator: " "))")
         }
-        return [word, visible(copy.substitution.url), visible(copy.substitution.file), visible(text)]
+        return [state.rawValue, visible(copy.substitution.url), visible(copy.substitution.file), visible(text)]
     }
 
     private static let day = formatter("yyyy-MM-dd")

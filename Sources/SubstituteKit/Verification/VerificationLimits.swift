@@ -4,19 +4,19 @@ import SubstituteCheckKit
 
 /// The limits for a page that is shown with the files; a page beyond these limits does not pass.
 struct VerificationLimits: Sendable {
+    /// The manifest of the files, for the command lines in sentences.
+    let manifest: ManifestFile
     /// The minimum share of the requests that files have to answer, from 0 to 1; nil for at least one request.
-    var required: Double?
+    let required: Double?
     /// The maximum share of the screenshot's pixels that may differ, from 0 to 1.
-    var tolerance = 0.0
+    let tolerance: Double
     /// True if servers may send bytes that differ from the files.
-    var allowsChanges = false
+    let allowsChanges: Bool
     /// True if errors may occur only with the files.
-    var allowsErrors = false
+    let allowsErrors: Bool
 
     /// The record of the loaded files, which says whether a file was edited here.
-    var record: RemoteRecord?
-    /// Returns the line to type for the tool's command with these words.
-    var line: @Sendable ([String]) -> String = { $0.joined(separator: " ") }
+    let record: RemoteRecord
 
     /// A reason why a page does not pass.
     struct Problem {
@@ -68,13 +68,13 @@ struct VerificationLimits: Sendable {
         guard case .body(let data) = change.served else { return "--allow-changed permits it" }
         let file = change.substitution
         let here = try? Fingerprint(of: URL(fileURLWithPath: file.realPath))
-        switch here.flatMap({ record?.comparison(of: file.recordedURL, here: $0, there: Fingerprint(data)) }) {
+        switch here.flatMap({ record.state(of: file.recordedURL, here: $0, there: Fingerprint(data)) }) {
         case .edited?, .conflict?:
-            let isKnown = record?.version(of: file.recordedURL) != nil
+            let isKnown = record.version(of: file.recordedURL) != nil
             return (isKnown ? "it was edited here" : "it is not in \(RemoteRecord.name), so it counts as edited here")
-                + ": --allow-changed permits it, and \(line(["update", "--discard-edits", file.url])) replaces it"
-        case .changed?, .current?, nil:
-            return "\(line(["update", file.url])) loads it again"
+                + ": --allow-changed permits it, and \(manifest.line("update", "--discard-edits", urls: [file.url])) replaces it"
+        default:
+            return "\(manifest.line("update", urls: [file.url])) loads it again"
         }
     }
 

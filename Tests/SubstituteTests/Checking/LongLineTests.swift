@@ -101,7 +101,7 @@ struct LongLineTests {
             try folder.write("<!DOCTYPE html><title>x</title><img src=\"\(url)\">", to: "f.html")
             let issues = ManifestCheck(manifest, on: Date()).issues
             #expect(issues.contains { $0.message.contains("which no entry names") && $0.message.count < 1000 })
-            let (explainer, table) = (MissExplainer(manifest, ToolName([:])), try manifest.table())
+            let (explainer, table) = (MissExplainer(manifest: manifest), try manifest.table())
             #expect(explainer.miss(url, answered: 200, besides: [], in: table).command != nil)
         }
         #expect(growth < Growth.limit)

@@ -67,7 +67,7 @@ struct LiveTableTests {
             ]
         )
         let manifest = try Tool.manifest(folder.url.appendingPathComponent("manifest.json").path)
-        let explainer = MissExplainer(manifest, ToolName([:]))
+        let explainer = MissExplainer(manifest: manifest)
         let misses = try loads.all.prefix(2).map { explainer.miss($0, besides: [], in: try table) }
         #expect(
             misses[0].reason.contains("It is redirected to http://here.invalid/a.txt, which \"a.txt\" would answer")
