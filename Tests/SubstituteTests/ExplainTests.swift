@@ -93,11 +93,11 @@ struct ExplainTests {
         #expect(objects.map { $0["url"] as? String } == urls)
     }
 
-    @Test("20,000 URLs from standard input are answered quickly")
+    @Test("Each of 2,000 URLs from standard input is answered")
     func standardInput() async throws {
-        let urls = (0..<20_000).map { "https://example.com/\($0 % 2 == 0 ? "site.css" : "Site.css")?\($0)\n" }
+        let urls = (0..<2000).map { "https://example.com/\($0 % 2 == 0 ? "site.css" : "Site.css")?\($0)\n" }
         let result = try await explain(["--json", "-"], input: urls.joined())
-        #expect(result.output.split(separator: "\n").count == 20_000)
+        #expect(result.output.split(separator: "\n").count == 2000)
     }
 
     @Test("An empty URL is answered, too, and an entry's header fields cannot control a terminal")

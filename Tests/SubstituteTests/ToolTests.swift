@@ -4,6 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import SubstituteKit
+
 @Suite("substitute", .serialized)
 struct ToolTests {
     private let folder: TemporaryFolder
@@ -289,15 +291,16 @@ struct ToolTests {
     @Test("The completion scripts name every command and option, and their shells can parse them")
     func completions() async throws {
         let help = try await run(["--help"]).output
-        let commands = ["init", "check", "list", "explain", "preview", "schema", "completions"]
+        let options = Set(Command.all.flatMap { $0.allOptions.map(\.name) })
         for shell in ["bash", "zsh", "fish"] {
             let script = try await run(["completions", shell]).output
-            for command in commands {
+            for command in Command.all.map(\.name) {
                 #expect(help.contains("  \(command) "))
-                #expect(script.contains(command))
+                let beginning = shell == "fish" ? "__fish_use_subcommand -a \(command) " : "\n    \(command))"
+                #expect(script.contains(beginning), "\(shell) \(command)")
             }
-            for option in ["strict", "budget", "format", "require", "header", "output"] {
-                #expect(script.contains(shell == "fish" ? "-l \(option)" : "--\(option)"), "\(shell) \(option)")
+            for option in options {
+                #expect(script.contains(shell == "fish" ? "-l \(option) " : "--\(option)"), "\(shell) \(option)")
             }
             guard let program = Program.find(shell) else {
                 #expect(!Program.isEverythingRequired, "\(shell) is missing")
