@@ -9,6 +9,7 @@ final class DemoSite: Sendable {
 
     static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
 
     /// The address of the page.
     var page: String { server.url.absoluteString + "/" }
