@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The package's own plugins make every build compile the tool twice. `WITHOUT_PLUGINS=1 swift build` leaves them out.
+// The package's own plugins make every build compile the tool twice. `WITHOUT_PLUGINS=1 swift build` leaves them out,
+// and adds the programs in `Benchmarks`, which no app needs.
 let hasPlugins = Context.environment["WITHOUT_PLUGINS"] == nil
 
 let package = Package(
@@ -133,16 +134,33 @@ let package = Package(
     ]
 )
 
+if !hasPlugins {
+    package.products.removeAll { $0 is Product.Plugin }
+    package.targets.removeAll { $0.type == .plugin }
+    for target in package.targets { target.plugins = nil }
+    package.targets += [
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer"],
+            path: "Benchmarks/Benchmarks"
+        ),
+        .executableTarget(
+            name: "SmallApp",
+            dependencies: ["LocalSubstitutionCache"],
+            path: "Benchmarks/SmallApp"
+        ),
+        .executableTarget(
+            name: "Soak",
+            dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
+            path: "Benchmarks/Soak"
+        ),
+    ]
+}
+
 for target in package.targets where target.type != .plugin {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
-}
-
-if !hasPlugins {
-    package.products.removeAll { $0 is Product.Plugin }
-    package.targets.removeAll { $0.type == .plugin }
-    for target in package.targets { target.plugins = nil }
 }

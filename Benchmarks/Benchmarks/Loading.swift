@@ -71,7 +71,6 @@ struct Loading {
     func parser(_ count: Int) throws -> [MeasuredRow] {
         let fixture = try Fixture(count: count, size: 1, sharesFile: true)
         let data = try Data(contentsOf: fixture.manifest)
-        // Symbolic links add the files of the parser and the manifest to this target, because apps cannot use them.
         let ours = Contender("JSONParser", count: count) { use(JSONParser.parse(data)) }
         let manifest = fixture.manifest
         let whole = Contender("SubstitutionManifest", count: count) {

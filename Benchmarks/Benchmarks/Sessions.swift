@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
-import BenchmarkServer
+import LoopbackServer
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)

@@ -1,6 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
-import BenchmarkServer
+import LoopbackServer
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
