@@ -14,9 +14,7 @@ struct FollowTests {
         let process = try await ServingProcess(Tool.url, ["check", "--watch"], in: folder.url)
         defer { process.stop() }
         func printed(_ text: String, times count: Int) async throws {
-            while process.printed.components(separatedBy: text).count <= count {
-                try await Task.sleep(nanoseconds: 20_000_000)
-            }
+            try await wait(for: text) { process.printed.components(separatedBy: text).count > count }
         }
         try await printed("no errors, no warnings\n", times: 1)
         try folder.write(#"{ "https://h/a": "b.txt" }"#, to: "manifest.json")
@@ -60,9 +58,7 @@ struct FollowTests {
                 return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
             }
         }
-        while try await !page().contains("outdated: its server has another version") {
-            try await Task.sleep(nanoseconds: 20_000_000)
-        }
+        try await wait(for: "the mark") { try await page().contains("outdated: its server has another version") }
     }
 }
 #endif

@@ -32,17 +32,6 @@ struct LeftRunsTests {
         return (process, pipe.fileHandleForReading)
     }
 
-    /// Reads until the output contains a text.
-    private func read(_ handle: FileHandle, until text: String) throws -> String {
-        var read = ""
-        while !read.contains(text) {
-            let data = handle.availableData
-            if data.isEmpty { throw POSIXError(.EPIPE) }
-            read += String(decoding: data, as: UTF8.self)
-        }
-        return read
-    }
-
     @Test(
         "A run ends when the process that started it is gone, however that process ended",
         arguments: ["preview --serve", "check --watch"],
@@ -50,11 +39,12 @@ struct LeftRunsTests {
     )
     func orphan(command: String, signal: Int32) async throws {
         try await onThread {
-            let (shell, output) = try self.shell("\"$0\" \(command) & wait")
-            _ = try self.read(output, until: "1 URL")
+            // The second shell prints its process ID, which the tool then has.
+            let (shell, output) = try self.shell("sh -c 'echo $$.; exec \"$0\" \(command)' \"$0\" & wait")
+            let tool = try #require(pid_t(output.read(until: "1 URL").prefix { $0 != "." }))
             kill(shell.processIdentifier, signal)
             // The end of the pipe is reached only when no process has the pipe open.
-            _ = try output.readToEnd()
+            #expect(throws: Never.self, "the tool \(tool) still runs") { try output.read(until: nil) }
         }
     }
 
@@ -62,7 +52,7 @@ struct LeftRunsTests {
     func nohup() async throws {
         try await onThread {
             let (shell, output) = try self.shell("nohup \"$0\" check --watch & echo \"$!.\"; wait")
-            let number = try self.read(output, until: "no errors").prefix { $0 != "." }
+            let number = try output.read(until: "no errors").prefix { $0 != "." }
             let tool = try #require(pid_t(number))
             defer { kill(tool, SIGKILL) }
             kill(shell.processIdentifier, SIGKILL)
@@ -70,7 +60,7 @@ struct LeftRunsTests {
             // the test then proves less, but does not fail.
             usleep(1_000_000)
             try self.folder.write("{}", to: "manifest.json")
-            #expect(try self.read(output, until: "\n\n").contains("0 URLs"))
+            #expect(try output.read(until: "\n\n").contains("0 URLs"))
         }
     }
 
@@ -92,7 +82,7 @@ struct LeftRunsTests {
         let line = "\(variables) \"$0\" preview --open > out.txt; echo ended"
         try await onThread {
             let (shell, output) = try self.shell(line)
-            #expect(try self.read(output, until: "ended") == "ended\n")
+            #expect(try output.read(until: "ended") == "ended\n")
             kill(shell.processIdentifier, SIGKILL)
         }
         #expect(try String(contentsOf: folder.url.appendingPathComponent("out.txt"), encoding: .utf8).contains("1 URL"))

@@ -119,10 +119,11 @@ extension Result where Failure == any Error {
 }
 
 extension Process {
-    /// Starts the process with no signals blocked.
+    /// Starts the process with no signals blocked, and so that SIGHUP ends it.
     ///
     /// A process inherits the blocked signals of the thread that starts it. On Linux, the threads that run tests block
-    /// nearly all signals, and Firefox then waits for ever.
+    /// nearly all signals, and Firefox then waits for ever. If the tests themselves run under nohup, a process also
+    /// inherits that SIGHUP is ignored.
     ///
     /// - Throws: An error if the process cannot be started.
     package func runWithSignals() throws {
@@ -131,6 +132,8 @@ extension Process {
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, &blocked)
         defer { pthread_sigmask(SIG_SETMASK, &blocked, nil) }
+        let hangup = signal(SIGHUP, SIG_DFL)
+        defer { signal(SIGHUP, hangup) }
         try run()
     }
 

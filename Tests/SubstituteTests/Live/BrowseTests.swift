@@ -55,8 +55,8 @@ struct BrowseTests {
 
     /// Waits until the browser has removed its temporary files.
     private func waitUntilGone() async throws {
-        while try !FileManager.default.contentsOfDirectory(atPath: scratch.url.path).isEmpty {
-            try await Task.sleep(nanoseconds: 20_000_000)
+        try await wait(for: "an empty folder") {
+            try FileManager.default.contentsOfDirectory(atPath: scratch.url.path).isEmpty
         }
     }
 

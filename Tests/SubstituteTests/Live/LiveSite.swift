@@ -91,7 +91,7 @@ final class LiveSite: @unchecked Sendable {
 
     /// Waits until the page reports that it shows these words.
     func wait(untilShown words: String) async throws {
-        while shown != words { try await Task.sleep(nanoseconds: 20_000_000) }
+        try await TestSupport.wait(for: words) { shown == words }
     }
 
     /// Runs, in a separate process, a command that starts Chromium.

@@ -105,7 +105,7 @@ final class DrivenChromium: @unchecked Sendable {
 
     /// Waits until an expression in the page has the expected value.
     func wait(until expression: String, is expected: String = "true") async throws {
-        while try await text(expression) != expected { try await Task.sleep(nanoseconds: 20_000_000) }
+        try await TestSupport.wait(for: "\(expression) is \(expected)") { try await text(expression) == expected }
     }
 
     /// Loads a page.

@@ -130,21 +130,11 @@ struct PreviewServerTests {
         let handles = try (0..<100).map { _ in try connection(to: UInt16(port)) }
         let request = Data("GET /events HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n".utf8)
         for handle in handles { try handle.write(contentsOf: request) }
-        /// Reads until the output contains a text.
-        @Sendable func read(_ handle: FileHandle, until text: String) throws -> String {
-            var all = ""
-            while !all.contains(text) {
-                let part = handle.availableData
-                if part.isEmpty { throw POSIXError(.EPIPE) }
-                all += String(decoding: part, as: UTF8.self)
-            }
-            return all
-        }
-        let first = try await onThread { try handles.map { try read($0, until: "data: ") } }
+        let first = try await onThread { try handles.map { try $0.read(until: "data: ") } }
         #expect(first.allSatisfy { $0.contains("text/event-stream") })
         for handle in handles.prefix(50) { try handle.close() }
         try folder.write("body { color: blue }", to: "Site/b.css")
-        let second = try await onThread { try handles.dropFirst(50).map { try read($0, until: "data: ") } }
+        let second = try await onThread { try handles.dropFirst(50).map { try $0.read(until: "data: ") } }
         #expect(Set(second.map { $0.split(separator: "\n").first { $0.hasPrefix("data: ") } }).count == 1)
         #expect(try await ask(url, "/").contains("color: blue"))
     }

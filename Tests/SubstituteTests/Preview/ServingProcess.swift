@@ -37,22 +37,25 @@ final class ServingProcess: @unchecked Sendable {
 
     /// Waits until the program has printed `words` and an address after them, and returns the address.
     func address(after words: String) async throws -> String {
-        while true {
-            if let start = printed.range(of: words)?.upperBound {
-                let rest = printed[start...]
-                let address = rest.prefix { !$0.isWhitespace }
-                if address.endIndex < rest.endIndex { return String(address) }
-            }
-            guard process.isRunning else { throw POSIXError(.ESRCH) }
-            try await Task.sleep(nanoseconds: 20_000_000)
+        var address = ""
+        try await whileRunning("an address after \(words)") {
+            let rest = printed.components(separatedBy: words).dropFirst().first ?? ""
+            address = String(rest.prefix { !$0.isWhitespace })
+            return address != rest
         }
+        return address
     }
 
     /// Waits until the program has printed some words.
     func wait(untilPrinted words: String) async throws {
-        while !printed.contains(words) {
+        try await whileRunning(words) { printed.contains(words) }
+    }
+
+    private func whileRunning(_ what: String, until condition: () -> Bool) async throws {
+        try await TestSupport.wait(for: what) {
+            if condition() { return true }
             guard process.isRunning else { throw POSIXError(.ESRCH) }
-            try await Task.sleep(nanoseconds: 20_000_000)
+            return false
         }
     }
 

@@ -457,9 +457,7 @@ struct AddTests {
         process.standardError = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         try process.runWithSignals()
-        while site.server?.requests.contains(where: { $0.target == "/a.css" }) != true {
-            try await Task.sleep(nanoseconds: 10_000_000)
-        }
+        try await wait(for: "a request") { site.server?.requests.contains { $0.target == "/a.css" } == true }
         process.interrupt()
         let status = try await onThread {
             process.waitUntilExit()

@@ -180,7 +180,7 @@ struct OutdatedTests {
         process.standardOutput = FileHandle.nullDevice
         try process.runWithSignals()
         // While one request waits for its answer, the tool sends the other requests.
-        while Set(site.server?.requests.map(\.target) ?? []).count < 3 { try await Task.sleep(nanoseconds: 10_000_000) }
+        try await wait(for: "3 targets") { Set(site.server?.requests.map(\.target) ?? []).count >= 3 }
         process.terminate()
         try await onThread { process.waitUntilExit() }
         #expect(site.file("\(site.name)/a.css") == "a")
