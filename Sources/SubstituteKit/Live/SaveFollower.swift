@@ -34,14 +34,19 @@ struct SaveFollower: Sendable {
         of manifests: [ManifestFile],
         _ policy: AsyncStream<[String]>.Continuation.BufferingPolicy = .unbounded
     ) throws(ToolError) -> AsyncStream<[String]> {
-        let (stream, continuation) = AsyncStream.makeStream(of: [String].self, bufferingPolicy: policy)
-        do {
-            let watchers = try manifests.map { manifest in
-                try FolderWatcher(manifest.folder, manifest: manifest.url) { continuation.yield($0) }
+        var problem: (any Error)?
+        let stream = AsyncStream<[String]>(bufferingPolicy: policy) { continuation in
+            do {
+                let watchers = try manifests.map { manifest in
+                    try FolderWatcher(manifest.folder, manifest: manifest.url) { continuation.yield($0) }
+                }
+                continuation.onTermination = { _ in withExtendedLifetime(watchers) {} }
+            } catch {
+                problem = error
             }
-            continuation.onTermination = { _ in withExtendedLifetime(watchers) {} }
-        } catch {
-            throw ToolError("the manifest's folder cannot be watched: \(error.localizedDescription)")
+        }
+        if let problem {
+            throw ToolError("the manifest's folder cannot be watched: \(problem.localizedDescription)")
         }
         return stream
     }
