@@ -134,7 +134,8 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     ///   - hostsWithCredentials: The hosts whose responses are kept even if the request has credentials, cookies or
     ///     another secret.
     ///   - isIncluded: A function that returns true if the response to a request may be kept. It is called for each
-    ///     request that the other rules allow. It is called on any thread, and should be quick.
+    ///     request that the other rules allow. It is called on any thread, while URL loading waits, and must not start
+    ///     a request or call this library.
     /// - Throws: An error of Foundation if the directory cannot be created.
     public init(
         directory: URL,
