@@ -241,13 +241,11 @@ extension HARFile.Exchange {
                 $0.trimmingCharacters(in: .whitespaces)
             }
             let key = name.lowercased()
-            let isList = Self.lists.contains(key)
+            let isList = ["cache-control", "vary"].contains(key)
             fields[key] = isList ? ([fields[key]].compactMap(\.self) + lines).joined(separator: ", ") : lines[0]
         }
         return fields
     }
-
-    private static let lists: Set = ["cache-control", "vary"]
 
     /// Returns the freshness lifetime in seconds (RFC 9111 §5.2.2).
     ///

@@ -34,19 +34,15 @@ struct SaveFollower: Sendable {
         of manifests: [ManifestFile],
         _ policy: AsyncStream<[String]>.Continuation.BufferingPolicy = .unbounded
     ) throws(ToolError) -> AsyncStream<[String]> {
-        var problem: (any Error)?
-        let stream = AsyncStream<[String]>(bufferingPolicy: policy) { continuation in
-            do {
-                let watchers = try manifests.map { manifest in
-                    try FolderWatcher(manifest.folder, manifest: manifest.url) { continuation.yield($0) }
-                }
-                continuation.onTermination = { _ in withExtendedLifetime(watchers) {} }
-            } catch {
-                problem = error
+        var continuation: AsyncStream<[String]>.Continuation?
+        let stream = AsyncStream<[String]>(bufferingPolicy: policy) { continuation = $0 }
+        do {
+            let watchers = try manifests.map { [continuation] manifest in
+                try FolderWatcher(manifest.folder, manifest: manifest.url) { continuation?.yield($0) }
             }
-        }
-        if let problem {
-            throw ToolError("the manifest's folder cannot be watched: \(problem.localizedDescription)")
+            continuation?.onTermination = { _ in withExtendedLifetime(watchers) {} }
+        } catch {
+            throw ToolError("the manifest's folder cannot be watched: \(error.localizedDescription)")
         }
         return stream
     }
