@@ -95,10 +95,9 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard let load = load(for: task) else { return completionHandler(.cancelAuthenticationChallenge, nil) }
-        let space = challenge.protectionSpace
-        // In such a challenge, the server proves its own identity.
-        if space.authenticationMethod != NSURLAuthenticationMethodServerTrust {
-            lock.withLock { _ = challengers.insert(space.host.lowercased()) }
+        // Challenges for a certificate of the server or of the app have no response.
+        if let url = challenge.failureResponse?.url {
+            lock.withLock { _ = challengers.insert(url.host?.lowercased() ?? "") }
         }
         load.perform { load.didReceive(challenge, completionHandler) }
     }

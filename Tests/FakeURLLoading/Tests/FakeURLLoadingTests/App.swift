@@ -168,6 +168,7 @@ final class Notes: RequestObserver, @unchecked Sendable {
             case .used: "used"
             case .received(let response): "received \((response as? HTTPURLResponse)?.statusCode ?? 0)"
             case .redirected(let response, let next): "\(response.statusCode) to \(next.url?.path ?? "")"
+            case .challenged: "challenged"
             case .receivedPart(let part): "part of \(part.count)"
             case .stored(let response): "stored \(response.data.count)"
             case .ended: "ended"

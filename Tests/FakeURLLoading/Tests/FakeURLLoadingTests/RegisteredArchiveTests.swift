@@ -47,8 +47,8 @@ extension InstalledTests {
             }
             defer { site.stop() }
             let archive = try makeArchive()
-            let steps = Steps()
-            Installation.current?.cache.observer = steps
+            let notes = Notes()
+            Installation.current?.cache.observer = notes
             defer { Installation.current?.cache.observer = nil }
             let client = StrictClient(onChallenge: { answer in
                 answer(.useCredential, URLCredential(user: "me", password: "secret", persistence: .forSession))
@@ -60,19 +60,11 @@ extension InstalledTests {
             archive.waitUntilWritten()
             #expect(archive.copies.isEmpty)
             #expect(archive.refusals == [.credentials: 2])
-            #expect(steps.challenges.value == 2)
+            #expect(notes.all.filter { $0.hasSuffix("challenged") } == ["/1: challenged", "/2: challenged"])
             let other = StrictClient()
             #expect(await other.load(other.session().dataTask(with: request("2", of: site))).text == "Hello me")
             archive.waitUntilWritten()
             #expect(archive.copies.count == 1)
-        }
-
-        private final class Steps: RequestObserver {
-            let challenges = Counter()
-
-            func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
-                if case .challenged = step { challenges.increment() }
-            }
         }
 
         @Test("While a copy is being read, other loads go on, and the task may be cancelled")
