@@ -182,6 +182,9 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// So it may call the cache and load requests. Set it before the first load. A lookup by the app itself is a hit if
     /// a file answers, and otherwise no event.
     ///
+    /// In a session without ``SubstitutionURLProtocol``, no event reports a request that reloads, or that has an
+    /// `Authorization` field, if an entry without `when` names its URL.
+    ///
     /// While a closure is set, ``SubstitutionURLProtocol`` on Linux also loads the requests that no file answers, as it
     /// does while a recording runs.
     public var onRequest: (@Sendable (RequestEvent) -> Void)? {
@@ -227,8 +230,8 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
             case .networkFirst, .leftAlone, .unnamed:
                 request.cachePolicy.allowsCache ? super.cachedResponse(for: request) : nil
             }
-        // A lookup without a task belongs to no load. So if it finds nothing, it is not observed.
-        if let observers, response != nil {
+        // A lookup without a task belongs to no load. So if it finds no file, it is not observed.
+        if let observers, response != nil, decision.file != nil {
             observers.observe(Self.step(response, decision), of: request, by: nil)
         }
         return response
@@ -250,7 +253,9 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         // A marked request belongs to a load that is observed already.
         guard let observers, !request.isMarked else { return answer(dataTask, request, decision, completionHandler) }
         answer(dataTask, request, decision) { response in
-            observers.observe(Self.step(response, decision), of: request, by: dataTask)
+            // If only the protocol may answer with the file, it tells the app's closure itself.
+            let told = response == nil && decision.file != nil ? RequestObservers(nil, observers.recording) : observers
+            told?.observe(Self.step(response, decision), of: request, by: dataTask)
             completionHandler(response)
         }
     }

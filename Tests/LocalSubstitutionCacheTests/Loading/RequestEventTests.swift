@@ -121,6 +121,12 @@ extension InstalledTests {
             _ = try await TaskKind.async.load(app.request("a.txt", "HEAD"), in: session)
             _ = try await TaskKind.upload.load(app.request("a.txt", "POST"), in: session)
             #expect(app.taken == ["hit a.txt a.txt", "miss a.txt"])
+            // Only the protocol answers these.
+            var (reloading, authorized) = (app.request("a.txt"), app.request("a.txt"))
+            reloading.cachePolicy = .reloadIgnoringLocalCacheData
+            authorized.setValue("Bearer 1", forHTTPHeaderField: "Authorization")
+            for request in [reloading, authorized] { _ = try await TaskKind.async.load(request, in: session) }
+            #expect(app.taken == (kind == .plain ? [] : ["hit a.txt a.txt", "hit a.txt a.txt"]))
         }
 
         @Test("A load that starts again after a challenge is reported once")
@@ -190,10 +196,18 @@ extension InstalledTests {
             #expect(app.taken == ["hit a.txt a.txt"] && recording.summary.requests == 3)
         }
 
-        @Test("A lookup by the app that finds a file is a hit; one that finds none is no event")
+        @Test("A lookup by the app that finds a file is a hit; any other is no event")
         func lookup() throws {
             let app = try App(folder)
-            for path in ["a.txt", "page"] { _ = app.cache.cachedResponse(for: app.request(path)) }
+            let stored = app.request("stored")
+            let response = URLResponse(
+                url: try #require(stored.url),
+                mimeType: nil,
+                expectedContentLength: 0,
+                textEncodingName: nil
+            )
+            app.cache.storeCachedResponse(CachedURLResponse(response: response, data: Data()), for: stored)
+            for path in ["a.txt", "page", "stored"] { _ = app.cache.cachedResponse(for: app.request(path)) }
             #expect(app.taken == ["hit a.txt a.txt"])
         }
 
