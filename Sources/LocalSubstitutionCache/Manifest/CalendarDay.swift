@@ -12,9 +12,10 @@ package struct CalendarDay: Comparable, Hashable, Sendable, CustomStringConverti
 
     /// Reads `YYYY-MM-DD` (RFC 3339 §5.6, `full-date`); nil for anything else and for days that do not exist.
     package init?(_ text: String) {
-        guard let date = try? Self.style.parse(text) else { return nil }
+        // Foundation also reads the year 0, and years of five digits.
+        guard text.utf8.count == 10, !text.hasPrefix("0000"), let date = try? Self.style.parse(text) else { return nil }
         self.init(date)
-        // Foundation also accepts other spellings, and takes a day that does not exist for a later day.
+        // It also accepts other spellings, and takes a day that does not exist for a later day.
         if description != text { return nil }
     }
 

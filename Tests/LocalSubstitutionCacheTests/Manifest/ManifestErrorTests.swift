@@ -29,4 +29,18 @@ struct ManifestErrorTests {
         #expect(mistakes <= 100 || text.last.map(String.init) == others)
         #expect(error.localizedDescription == error.description)
     }
+
+    @Test(
+        "A day is a year of four digits, a month and a day that exist",
+        arguments: [
+            "20277-03-01", "10001-01-01", "0000-01-01", "2027-02-29", "2027-3-1", " 2027-3-01", "+027-03-01",
+            "-027-03-01", "2027/03/01", "2027-03-1T", "٢٠٢٧-٠٣-٠١",
+        ]
+    )
+    func noDay(text: String) {
+        #expect(CalendarDay(text) == nil)
+        for day in ["0001-01-01", "1582-10-15", "2028-02-29", "9999-12-31"] {
+            #expect(CalendarDay(day)?.description == day)
+        }
+    }
 }
