@@ -52,7 +52,7 @@ enum CaptureCommand {
         let manifest = try ManifestLocation(console).find(named)
         // Report the manifest's errors before anything is loaded. During the recording, the user is free to edit the
         // manifest, because the import reads it again.
-        _ = try manifest.checked(on: console.now())
+        _ = try Addition(to: manifest, console)
         var settings = try BrowserSettings(arguments, console)
         settings.hasWindow = arguments.has(show)
         if settings.hasWindow, devices.count > 1 { throw UsageError("--show is for one device") }
