@@ -417,7 +417,12 @@ package struct SecretScanner {
         guard next < letters.count, letters[next].isOfWord,
             letters[end].isOne(of: zone == .query ? "&" : "/")
         else { return nil }
-        let last = letters[next...].firstIndex { $0.endsPiece || $0.isOne(of: "/=") } ?? letters.count
+        var last = letters[next...].firstIndex { $0.endsPiece || $0.isOne(of: "/=") } ?? letters.count
+        if zone == .text {
+            // The line of the file, or the end of the sentence, may follow the path.
+            last = letters[next..<last].firstIndex { $0.isOne(of: ":") } ?? last
+            while last > next, letters[last - 1].isOne(of: ".") { last -= 1 }
+        }
         // In a text, this is a file's path.
         if zone != .query { return isRandom(next..<last) ? next..<(zone == .path ? endOfValue(next) : last) : nil }
         let isNamed = last < letters.count && letters[last].isOne(of: "=")

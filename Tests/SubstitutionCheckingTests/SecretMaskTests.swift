@@ -225,6 +225,8 @@ struct SecretMaskTests {
             ("{\"session\" : {\"id\": [{}], \"b\": 1}, \"x\": 1}", "{\"session\" : {masked}, \"x\": 1}"),
             ("{\"token\":\n \"a\", \"b\": 1}", "{\"token\":\n \"masked\", \"b\": 1}"),
             ("h/token/Ab3dE5gH7jK9mN1pQ2/a.css is new", "h/token/masked/a.css is new"),
+            ("tokens/ButtonManifestV2Final.json:1:5: error", "tokens/ButtonManifestV2Final.json:1:5: error"),
+            ("see session/aB3dE5fG7hJ9kL2m.png.", "see session/aB3dE5fG7hJ9kL2m.png."),
             ("token = ab/cd;e?f#g h", "token = masked h"), ("GET /a token= ab/cd", "GET /a token= masked"),
             ("/a,token = ab/cd h", "/a,token = masked h"), ("/a token=\"ab/cd\" h", "/a token=\"masked\" h"),
             ("/a;token=\"ab/cd\" h", "/a;token=\"masked\" h"),

@@ -29,6 +29,7 @@ struct UserInformationTests {
         ("https%3A%2F%2Fuser%3As3cr3t%40h%2F", "https%3A%2F%2F…%40h%2F"),
         ("https:\\/\\/user:s3cr3t@h\\/a", "https:\\/\\/…@h\\/a"), ("//user:s3cr3t\\u0040h/a", "//…\\u0040h/a"),
         ("https://user:s3cr3t&#64;h/a", "https://…&#64;h/a"), ("https://user:s3cr3t&#x40;h", "https://…&#x40;h"),
+        ("https://user:s3cr3t&#064;h/a", "https://…&#064;h/a"), ("https://user:s3cr3t&#X40;h", "https://…&#X40;h"),
         ("https://user:s3cr3t&commat;h/", "https://…&commat;h/"), ("//user:s3cr3t\\x40h/", "//…\\x40h/"),
         ("https://user:s3cr3t\u{FF20}h/", "https://…\u{FF20}h/"), ("//user:s3cr3t\u{FE6B}h", "//…\u{FE6B}h"),
         // Inside another URL, and inside a text.

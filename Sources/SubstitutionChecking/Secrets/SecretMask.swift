@@ -34,7 +34,8 @@ package enum SecretMask {
     /// Returns whether a URL of a recording lacks a secret, so that it is not the URL that was loaded.
     package static func isMasked(_ url: String) -> Bool { url.contains(mark) }
 
-    nonisolated(unsafe) private static let mark = /(?:[=?&;,]|%(?:25)*3[Dd])masked(?:[&;,\/?]|$)/
+    nonisolated(unsafe) private static let mark =
+        /(?:[=?&;,{\[]|%(?:25)*(?:3[Dd]|[57][Bb]))masked(?:[&;,\/?}\]]|%(?:25)*[57][Dd]|$)/
 
     /// Returns a text, such as a sentence or a header field, without its secrets.
     package static func masked(text: String) -> String {
