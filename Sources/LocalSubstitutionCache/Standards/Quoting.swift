@@ -17,7 +17,8 @@ package func shortened(_ text: String, limit: Int = 200) -> String {
     // have an "@" behind the cut, raw or encoded (`%40`, `%2540`, `\u0040`). Half an escape would end a password.
     if let escape = start.suffix(7).lastIndex(where: { $0 == "\\" || $0 == "&" }) { start = start[..<escape] }
     let rest = text.utf8.dropFirst(max(0, String(start).utf8.count - 5))
-    let mayHoldAt = ["@", "40", "64;", "ommat;", "\u{FF20}", "\u{FE6B}"].contains { rest.contains($0.utf8) }
+    let ats = "@ %40 2540 0040 040} 040; {40} x40 X40 64; ommat; \u{FF20} \u{FE6B}".split(separator: " ")
+    let mayHoldAt = ats.contains { rest.contains($0.utf8) }
     return printable(String(start)) + (mayHoldAt ? "…@" : "…")
 }
 
