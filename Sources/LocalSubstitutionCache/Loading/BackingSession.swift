@@ -96,8 +96,8 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     ) {
         guard let load = load(for: task) else { return completionHandler(.cancelAuthenticationChallenge, nil) }
         // Challenges for a certificate of the server or of the app have no response.
-        if let url = challenge.failureResponse?.url {
-            lock.withLock { _ = challengers.insert(url.host?.lowercased() ?? "") }
+        if let host = challenge.failureResponse?.url?.host {
+            lock.withLock { _ = challengers.insert(host.lowercased()) }
         }
         load.perform { load.didReceive(challenge, completionHandler) }
     }
