@@ -173,11 +173,13 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
 
     public func resume() {
         let isFirst = lock.withLock { () -> Bool in
-            defer { values.state = .running }
-            return values.state == .suspended && load == nil
+            guard values.state == .suspended else { return false }
+            values.state = .running
+            // Whoever sees that the task runs can cancel it through the session.
+            if load == nil { session.tasks.withLock { $0.append(self) } }
+            return load == nil
         }
         guard isFirst, let originalRequest else { return }
-        session.tasks.withLock { $0.append(self) }
         begin(originalRequest)
     }
 
