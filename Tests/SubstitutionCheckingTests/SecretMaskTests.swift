@@ -160,15 +160,13 @@ struct SecretMaskTests {
             Self.token, "Bearer%20\(Self.token)", "ghp_16C7e42F292c6912E7", "sk_live_a1b2c3d4e5f6",
             "%7B%22password%22%3A%22\(Self.token)%22%7D", "bob;password=hunter2", "https://h/?passwd=hunter2",
             "A1b2C3d4E5f6G7h8,passwd=hunter2", "npm_modules-ghp_16C7e42F292c6912E7", "a@b.c%26password=hunter2",
-            "%22%22,x-password:hunter2",
+            "%22%22,x-password:hunter2", "https%3A%2F%2Fuser%3Ahunter2%40h2.example%2F", "user:hunter2@h2.example",
         ]
         for value in values {
             let url = "https://h/a?\(name)=\(value)"
             #expect(SecretMask.isCertain(in: url), "\(url)")
             #expect(!SecretMask.shown("it is \(url)").contains("hunter2"), "\(url)")
-        }
-        for value in values.prefix(4) {
-            #expect(!SecretMask.findings(in: "https://h/a?\(name)=\(value)").personal.isEmpty, "\(name)=\(value)")
+            #expect(!SecretMask.findings(in: url).personal.isEmpty, "\(url)")
         }
     }
 

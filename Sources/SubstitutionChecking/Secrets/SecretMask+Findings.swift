@@ -17,10 +17,16 @@ extension SecretMask {
     package static func findings(in url: String) -> Findings {
         let url = withoutFragment(url)
         var findings = Findings()
+        // The URL in a parameter may hold a password, too.
+        if UserInformation.isPresent(in: url) { findings.personal.append("") }
+        let bytes = Array(url.utf8)
         for place in SecretScanner.places(in: url, isURL: true) {
             let name = place.name.lowercased().filter(\.isLetter)
             let isShared = ["token", "sign", ""].contains(name) || shared.contains(where: name.contains)
-            let isPersonal = place.isToken || place.isCertain && !isShared
+            // The value of a signature may hold another secret.
+            let value = String(decoding: bytes[place.range], as: UTF8.self)
+            let isPersonal =
+                place.isToken || place.isCertain && !isShared || SecretScanner.isCertain(in: value, isURL: true)
             if isPersonal { findings.personal.append(place.name) } else { findings.others.append(place.name) }
         }
         let isSecret = !findings.others.isEmpty || !findings.personal.isEmpty
