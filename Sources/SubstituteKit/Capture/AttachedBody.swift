@@ -16,7 +16,7 @@ struct AttachedBody {
 
     /// The bytes of the file.
     ///
-    /// - Throws: ``ToolError`` if the file lies outside the recording's folder, or cannot be read.
+    /// - Throws: ``ToolError`` if the file lies outside the recording's folder, is hidden, or cannot be read.
     var bytes: Data {
         get throws(ToolError) {
             guard let folder else {
@@ -30,6 +30,10 @@ struct AttachedBody {
             guard parts.allSatisfy({ !["", ".", ".."].contains($0) }), !name.utf8.contains(0),
                 file.hasPrefix(root == "/" ? root : root + "/")
             else { throw ToolError("its body is in \(quoted(name)), outside the recording's folder") }
+            // A recording from someone else may name files such as `.env`.
+            guard !parts.contains(where: { $0.hasPrefix(".") }) else {
+                throw ToolError("its body is in \(quoted(name)), which is hidden")
+            }
             // Without `O_NONBLOCK`, opening a pipe would wait for a program that writes into it.
             let descriptor = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else {

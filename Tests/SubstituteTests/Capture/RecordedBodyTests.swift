@@ -126,17 +126,16 @@ struct RecordedBodyTests {
     }
 
     @Test(
-        "A recording reaches no file outside its folder, and no file that is not plain",
+        "A recording reaches no file outside its folder, no hidden one, and none that is not plain",
         arguments: [
             "/etc/passwd", "../secret.css", "parts/../../secret.css", "./a.css", "", "out.css", "outside/secret.css",
-            "pipe.css",
-            "parts", "none.css", "a\0b.css",
+            "pipe.css", "parts", "none.css", "a\0b.css", ".hidden.css", "parts/.git/x.css",
         ]
     )
     func outside(name: String) async throws {
         let scratch = try TemporaryFolder()
         try scratch.write("secret", to: "secret.css")
-        try scratch.write("x", to: "har/parts/x.css")
+        for file in ["parts/x.css", ".hidden.css", "parts/.git/x.css"] { try scratch.write("x", to: "har/\(file)") }
         let har = scratch.url.appendingPathComponent("har")
         try FileManager.default.createSymbolicLink(
             atPath: har.appendingPathComponent("out.css").path,
