@@ -407,7 +407,8 @@ package struct SecretScanner {
         let mayHaveDigits = zone == .query && word.count < 10 && text(scheme).lowercased() != "bearer"
         let isOfSentence =
             !isNamed && word.count < 20 && (mayHaveDigits || !word.contains { $0.kind == .digit })
-            && !zip(word, word.dropFirst()).contains { $0.kind == .small && $1.kind == .large }
+            && (isOfWords(word.prefix { $0.isAlphanumeric }.indices)
+                || !zip(word, word.dropFirst()).contains { $0.kind == .small && $1.kind == .large })
         return isOfSentence ? nil : (next, isNamed)
     }
 
@@ -458,15 +459,20 @@ package struct SecretScanner {
             else {
                 continue
             }
-            let isCertain =
-                !SecretWords.weakMarks.contains(atStartOf: rest)
-                || rest.count >= 12 && rest.contains(where: \.isASCIIDigit)
+            let isCertain = !SecretWords.weakMarks.contains(atStartOf: rest) || rest.count >= 12 && hasKey(rest)
             if isCertain { return (index, true, !SecretWords.marksOfSites.contains(atStartOf: rest)) }
             weak = weak ?? index
         }
         // A name such as `npm_token` tells more than its beginning.
         guard let weak, zone == .query, SecretWords.suggestion(of: text(word)) != .certain else { return nil }
         return (weak, false, false)
+    }
+
+    /// True for at least eight letters and digits in a row with some of both, as in keys, but not in `logo_2024_white`.
+    private func hasKey(_ text: some Collection<UInt8>) -> Bool {
+        text.split { !$0.isASCIIDigit && !$0.isASCIILetter }.contains { run in
+            run.count >= 8 && run.contains(where: \.isASCIIDigit) && run.contains(where: \.isASCIILetter)
+        }
     }
 
     /// True if the value at an index begins with a token that identifies a person.

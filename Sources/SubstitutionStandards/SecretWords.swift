@@ -110,6 +110,7 @@ package enum SecretWords {
     /// The marks with which words and names of files also begin, such as `npm_modules` and `SG.html`.
     static let weakMarks = Beginnings([
         "eyJ", "ewog", "eyAi", "AIza", "sk-or-", "npm_", "SG.", "EAAC", "EAAB", "EAAA", "hf_", "glc_", "sl.B",
+        "pypi-", "sbp_", "xapp-", "hvs.", "hvb.", "ntn_", "figd_", "pscale_", "lin_api_", "glsa_",
     ])
 
     /// The marks of keys that a site gives to every visitor, as in signed URLs.

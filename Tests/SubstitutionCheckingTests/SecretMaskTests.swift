@@ -201,7 +201,10 @@ struct SecretMaskTests {
             "/a.js?a=b&_=68b329da9893e34099c7d8ad5cb9c940", "/auth/token.css", "/session/42", "/a/key/value.json",
             "/graphql?operationName=GetHomePageRecommendations", "/a?page=GettingStartedWithSwiftUI",
             "/a?fields=firstName,lastName,dateOfBirthInUTC", "/odata?$select=DisplayName,UserPrincipalName",
-            "/a?font=SourceSansProSemiBold", "/a?layers=TopoBaseMapGrayScale",
+            "/a?font=SourceSansProSemiBold", "/a?layers=TopoBaseMapGrayScale", "/pypi-logo.svg", "/sbp_logo.png",
+            "/xapp-icon.png", "/hvs.png", "/hf_logo_2024_white.svg", "/npm_package_v12345/x.js",
+            "/glc_2024_banner_12.jpg", "/img/Signature%20iPhone.png", "/courses/Basic%20JavaScript/cover.png",
+            "/search?q=basic+JavaScript",
         ]
     )
     func ordinary(path: String) {
