@@ -61,7 +61,8 @@ let package = Package(
             dependencies: [
                 "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "SubstituteCheckKit",
                 "SubstitutionChecking", "SubstitutionRules", "SubstitutionStandards",
-            ]
+            ],
+            resources: [.embedInCode("Resources")]
         ),
         .executableTarget(name: "substitute", dependencies: ["LoopbackServer", "SubstituteCheckKit", "SubstituteKit"]),
         .plugin(name: "CheckManifest", capability: .buildTool(), dependencies: ["substitute-check"]),

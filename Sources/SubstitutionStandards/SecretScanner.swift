@@ -468,7 +468,9 @@ package struct SecretScanner {
         return (weak, false, false)
     }
 
-    /// True for at least eight letters and digits in a row with some of both, as in keys, but not in `logo_2024_white`.
+    /// True for eight or more letters and digits in a row, some of both.
+    ///
+    /// Keys have them, but not `logo_2024_white`.
     private func hasKey(_ text: some Collection<UInt8>) -> Bool {
         text.split { !$0.isASCIIDigit && !$0.isASCIILetter }.contains { run in
             run.count >= 8 && run.contains(where: \.isASCIIDigit) && run.contains(where: \.isASCIILetter)

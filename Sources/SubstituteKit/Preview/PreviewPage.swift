@@ -86,9 +86,7 @@ struct PreviewPage {
         <meta http-equiv="Content-Security-Policy" content="\(policy)">
         <title>\(summary.heading): \(HTML.escaped(check.name))</title>
         <style>
-        \(Self.style)
-        \(Self.listStyle)
-        </style>
+        \(String(resource: PackageResources.preview_css))</style>
         <header>
         <h1>\(summary.heading)</h1>
         <p class="manifest">\(HTML.inParts(check.name))</p>
@@ -99,10 +97,18 @@ struct PreviewPage {
         <ul class="cards" id="flat"></ul>
         \(cards.isEmpty ? empty : hosts)</main>
         <script nonce="\(nonce)">
-        \(Self.script)\(version == nil ? "" : "\n" + Self.liveScript)
-        </script>
+        \(script)</script>
         </html>
         """
+    }
+
+    private var script: String {
+        // A page that is served shows each version of its files.
+        [
+            PackageResources.pictures_js, PackageResources.preview_js,
+            version.map { _ in PackageResources.preview_live_js },
+        ]
+        .compactMap { $0.map(String.init(resource:)) }.joined()
     }
 
     /// The attributes that the script reads from the page's root element.

@@ -25,15 +25,13 @@ struct VerificationPage {
             <meta http-equiv="Content-Security-Policy" content="\(policy)">
             <title>\(title)</title>
             <style>
-            \(Self.style)
-            </style>
+            \(String(resource: PackageResources.verification_css))</style>
             <h1>\(title)</h1>
             \(unloaded.map(section).joined(separator: "\n"))
             \(failed.map { section($1, $0) }.joined(separator: "\n"))
             \(passed.isEmpty ? "" : "<div class=\"passed\">\n\(passed.map { line($1, $0) }.joined(separator: "\n"))\n</div>")
             <script nonce="\(nonce)">
-            \(Self.script)
-            </script>
+            \(String(resource: PackageResources.verification_js))</script>
             </html>
             """
     }
@@ -182,11 +180,6 @@ struct VerificationPage {
             """
     }
 
-    private static let script = """
-        for (const input of document.querySelectorAll(".compare input"))
-          input.addEventListener("input", () => input.parentElement.style.setProperty("--at", input.value + "%"));
-        """
-
     // MARK: - Files
 
     private func changes(_ page: Verification, _ number: Int) -> String {
@@ -245,57 +238,4 @@ struct VerificationPage {
         return
             "<h3>\(title) <small>\(items.count)</small></h3>\n<ul>\(items.map { "<li>\($0)" }.joined(separator: "\n"))</ul>\n"
     }
-
-    private static let style = """
-        :root { color-scheme: light dark; --paper: #f6f4ef; --card: #fff; --ink: #20242c; --quiet: #5b626d; --line: #ddd8cc;
-          --accent: #1d5fbf; --error: #b3261e; --good: #1f6f3f; --old: #fbe4e2; --new: #dff3e4; }
-        @media (prefers-color-scheme: dark) {
-          :root { --paper: #111318; --card: #1a1d24; --ink: #eceef2; --quiet: #9aa2ae; --line: #2d323d; --accent: #8ab4ff;
-            --error: #ff8a80; --good: #7fd6a0; --old: #45211f; --new: #1b3a27; }
-        }
-        * { box-sizing: border-box; }
-        html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
-        body { margin: 0 auto; max-width: 76rem; padding: 1.5rem; background: var(--paper); color: var(--ink);
-          font: 16px/1.45 system-ui, "DejaVu Sans", sans-serif; overflow-wrap: anywhere; }
-        h1 { margin: 0 0 1rem; font-size: 1.6rem; line-height: 1.25; letter-spacing: -.01em; }
-        h2 { margin: 0; font-size: 1.15rem; } h3 { margin: 1.75rem 0 .4rem; font-size: 1rem; }
-        h4 { margin: 0; font-size: .95rem; } small { color: var(--quiet); font-size: .9rem; font-weight: 400; }
-        a { color: var(--accent); } p { margin: .4rem 0; } ul { margin: .4rem 0; padding-left: 1.2rem; } li + li { margin-top: .3rem; }
-        section, .passed { margin-bottom: 1.25rem; padding: 1.1rem 1.25rem 1.25rem; background: var(--card);
-          border: 1px solid var(--line); border-radius: 12px; }
-        .problems { padding: .5rem .9rem .5rem 2rem; border-left: 4px solid var(--error); } .problems li::marker { color: var(--error); }
-        .counts, .links { color: var(--quiet); font-size: .92rem; }
-        .passed { padding: .25rem 1.25rem; } details + details { border-top: 1px solid var(--line); }
-        summary { display: flex; gap: .6rem; padding: .55rem 0; cursor: pointer; list-style: none; }
-        summary::-webkit-details-marker { display: none; } summary small { display: block; }
-        .mark { color: var(--good); font-weight: 700; } details[open] { padding-bottom: 1rem; }
-        .crops { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
-        figure { flex: 0 1 auto; min-width: min(100%, 16rem); margin: 0; }
-        figcaption span { white-space: nowrap; } figcaption :nth-child(2) { white-space: normal; text-align: center; }
-        .compare { position: relative; overflow: hidden; background: #fff; border: 1px solid var(--line); border-radius: 6px; }
-        .compare img { position: absolute; display: block; max-width: none; }
-        .after { position: absolute; inset: 0; overflow: hidden; background: #fff; clip-path: inset(0 0 0 var(--at)); }
-        .compare i { position: absolute; outline: 2px dashed #d6143c; outline-offset: 2px; border-radius: 2px; }
-        .edge { position: absolute; top: 0; bottom: 0; left: var(--at); width: 3px; margin-left: -1.5px; background: #1d5fbf;
-          box-shadow: 0 0 0 1px #fff; }
-        .edge::after { content: "↔"; position: absolute; bottom: .2rem; left: 50%; width: 1.4rem; height: 1.4rem; translate: -50% 0;
-          border-radius: 50%; background: #1d5fbf; color: #fff; font-size: .8rem; line-height: 1.4rem; text-align: center; box-shadow: 0 0 0 1px #fff; }
-        .compare input { position: absolute; inset: 0; width: 100%; height: 100%; margin: 0; opacity: 0; cursor: ew-resize;
-          touch-action: pan-y; }
-        .compare:has(:focus-visible), pre:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-        figcaption { display: flex; justify-content: space-between; gap: .75rem; padding-top: .25rem; color: var(--quiet); font-size: .85rem; }
-        article { margin-top: .9rem; scroll-margin-top: 1rem; } h3 { scroll-margin-top: 1rem; }
-        article:target h4 { color: var(--accent); }
-        code, pre { font: .88rem/1.5 ui-monospace, "DejaVu Sans Mono", monospace; }
-        pre { margin: .4rem 0 0; padding: .4rem 0; max-height: 28rem; overflow: auto; background: var(--paper); border: 1px solid var(--line);
-          border-radius: 6px; white-space: pre-wrap; tab-size: 4; }
-        pre > * { display: block; padding: 0 .7rem 0 1.9rem; text-indent: -1.2rem; } pre em { color: var(--quiet); font-style: normal; }
-        del, ins { text-decoration: none; } del { background: var(--old); } ins { background: var(--new); }
-        .counts del, .counts ins { padding: .1rem .45rem; border-radius: 4px; color: var(--ink); }
-        @media (max-width: 48rem) {
-          body { padding: .75rem; } h1 { font-size: 1.35rem; } section { padding: .9rem; } .passed { padding: .1rem .9rem; }
-          .problems { padding-left: 1.6rem; }
-        }
-        @media print { body { max-width: none; padding: 0; } pre { max-height: none; } }
-        """
 }

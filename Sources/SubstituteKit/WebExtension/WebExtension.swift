@@ -88,8 +88,9 @@ struct WebExtension {
             "manifest.json": .text(
                 try Self.json(ExtensionManifest(hosts: hosts, pages: pages, shown: layout.patterns))
             ),
-            "toolbar.html": .text(page.html), "toolbar.css": .text(ToolbarPage.style),
-            "toolbar.js": .text(ToolbarPage.script), "icon.png": .bytes(ExtensionIcon.png),
+            "toolbar.html": .text(page.html), "toolbar.css": .bytes(Data(PackageResources.toolbar_css)),
+            "toolbar.js": .bytes(Data(PackageResources.pictures_js + PackageResources.toolbar_js)),
+            "icon.png": .bytes(Data(PackageResources.icon_png)),
         ]
         (copies, rootCopies) = (layout.copies, layout.rootCopies)
         let placed = layout.all.map { ($0.place, RootCopies.path(of: $0)) }
