@@ -25,6 +25,17 @@ package enum UserInformation {
         replaced(in: text, \.secretWithAt, with: "")
     }
 
+    /// Returns an absolute URL without the user name and password before its host, and otherwise as it is.
+    package static func removed(fromAuthorityOf url: String) -> String {
+        let bytes = Array(url.utf8)
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+            return url
+        }
+        let authority = bytes[(colon + 3)...].prefix { !"/?#".utf8.contains($0) }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return url }
+        return String(decoding: bytes[..<authority.startIndex] + bytes[(at + 1)...], as: UTF8.self)
+    }
+
     /// Returns whether the text holds a user name or password of a URL.
     package static func isPresent(in text: String) -> Bool {
         mayBe(in: text.utf8) && !occurrences(in: Array(text.utf8)).isEmpty

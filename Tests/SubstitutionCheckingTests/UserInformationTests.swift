@@ -98,6 +98,18 @@ struct UserInformationTests {
         #expect(UserInformation.removed(from: "https://a@user:s3cr3t@h/x@2x.png") == "https://h/x@2x.png")
     }
 
+    @Test(
+        "The authority of a URL loses its user information, and the rest of the URL is kept",
+        arguments: [
+            ("https://a:b@c@h:8/x?y", "https://h:8/x?y"), ("https://a@h", "https://h"), ("https://h/", "https://h/"),
+            ("https://h/virtual:foo@bar.css", nil), ("https://h?time=12:30@berlin", nil), ("data:,a:b@c", nil),
+            ("https://h/?u=https://a:pw@h/", nil), ("https://h#a:b@c", nil), ("", nil), ("about:blank", nil),
+        ]
+    )
+    func authority(url: String, expected: String?) {
+        #expect(UserInformation.removed(fromAuthorityOf: url) == expected ?? url)
+    }
+
     @Test("Random surrounding text never makes user information visible")
     func random() {
         let parts = [

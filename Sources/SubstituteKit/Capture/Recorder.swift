@@ -195,7 +195,7 @@ extension HAREntry {
             headers: (held.responseHeaders ?? []).map { Field(name: $0.name, value: $0.value) },
             content: content
         )
-        let url = UserInformation.removed(from: held.request.url)
+        let url = UserInformation.removed(fromAuthorityOf: held.request.url)
         self.init(Date(), Request(method: held.request.method, url: url, headers: asked), response)
     }
 
