@@ -99,7 +99,8 @@ struct CaptureSelection {
         } catch .userInfo {
             throw ToolError("its URL holds a user name or password")
         } catch {
-            throw ToolError(error.message(for: url, meant: Advice.url(meantBy: url)))
+            // Nobody types this URL, and a suggestion would show its secrets.
+            throw ToolError(error.message(for: url))
         }
         try checkStatus(exchange, tool)
         let path = key.address.path

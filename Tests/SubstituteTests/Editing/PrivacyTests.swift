@@ -131,10 +131,13 @@ struct PrivacyTests {
         }
     }
 
-    @Test("A token in a URL is not printed by import")
-    func token() async throws {
+    @Test(
+        "A token in a URL is not printed by import, even if the URL is malformed",
+        arguments: ["h/a.css", "h/a b.css", "h/%zz", "h/a\\\\b", "exämple.com/a.css", "h:x/a.css"]
+    )
+    func token(place: String) async throws {
         let site = try SiteFolder()
-        let entry = HAREntry(url: "https://h/a.css?access_token=sesame")
+        let entry = HAREntry(url: "https://\(place)?access_token=sesame")
         for options in [[], ["--dry-run"]] {
             let result = try await site.take(Data(HAR.text(entry).utf8), options)
             #expect(result.output.contains("access_token=masked") && !result.output.contains("sesame"), "\(result)")
