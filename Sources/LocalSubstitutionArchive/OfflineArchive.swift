@@ -362,6 +362,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         if Self.forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
         if !mayKeepCredentials(of: request), response.isPersonal { return .credentials }
         let vary = response.value(forHTTPHeaderField: "Vary") ?? "Accept-Encoding"
+        guard vary.isStreamSafe else { return .vary }
         let names = vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
         return names.allSatisfy { $0 == "accept-encoding" } ? nil : .vary
     }

@@ -6,6 +6,8 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
+import LocalSubstitutionCache
+
 extension URLRequest {
     /// True if the request identifies its user: by cookies, credentials, or another secret in its URL, header fields
     /// or body.
@@ -32,11 +34,17 @@ extension SecretScanner {
 }
 
 extension HTTPURLResponse {
-    /// True if a header field holds a secret, such as a new token for the user.
+    /// Returns the value of a header field; nil also for a value whose comparison would take quadratic time.
+    package func field(_ name: String) -> String? {
+        value(forHTTPHeaderField: name).flatMap { $0.isStreamSafe ? $0 : nil }
+    }
+
+    /// True if a header field holds a secret, such as a new token for the user, or cannot be read.
     ///
     /// `Set-Cookie` does not count, because no copy of the response has it.
     package var isPersonal: Bool {
         (allHeaderFields as? [String: String] ?? [:]).contains { name, value in
+            guard value.isStreamSafe else { return true }
             let name = name.lowercased()
             let isChallenge = [401, 407].contains(statusCode) && name.hasSuffix("-authenticate")
             if isChallenge || Self.publicFields.contains(name) { return false }

@@ -95,7 +95,7 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
 
     /// Returns the target of a redirect; nil if there is no `Location`, or if its value is not a URL reference.
     package static func target(of response: HTTPURLResponse, from source: URL) -> URL? {
-        guard let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty,
+        guard let location = response.field("Location"), !location.isEmpty,
             let target = URL(string: location, relativeTo: source)?.absoluteURL
         else { return nil }
         var components = URLComponents(url: target, resolvingAgainstBaseURL: true)

@@ -38,6 +38,25 @@ struct RepairingJSONParserTests {
         #expect(valid > 50)
     }
 
+    @Test(
+        "Text with more combining marks in a row than any language has is refused, and soon",
+        .timeLimit(.minutes(1)),
+        arguments: [15: true, 16: false, 100_000: false]
+    )
+    func marks(pairs: Int, isValid: Bool) {
+        for pair in ["\u{301}\u{316}", "\\u0301\\u0316"] {
+            let text = String(repeating: pair, count: pairs)
+            for json in ["{\"a\(text)\": 1}", "[\"\(text)\"]"].map({ Array($0.utf8) }) {
+                #expect(JSONParser.parse(json).isValid == isValid)
+                #expect(RepairingJSONParser.parse(json).isValid == isValid)
+            }
+            let manifest = Data("{\"https://h/a\(text)\": \"a\"}".utf8)
+            #expect(throws: ManifestError.self) {
+                _ = try LocalSubstitutionCache(manifestData: manifest, folder: Fixtures.folder)
+            }
+        }
+    }
+
     // MARK: - After a mistake
 
     /// Compares the value and the number of errors for a text with mistakes.

@@ -142,8 +142,8 @@ package struct JSONParser {
                 if !isASCII, let error = scanner.encodingError(in: start..<scanner.position) { throw error }
                 let range = rest..<scanner.position
                 scanner.position += 1
-                guard let decoded else { return scanner.text(range) }
-                return String(decoding: decoded + scanner.bytes[range], as: UTF8.self)
+                let text = decoded.map { String(decoding: $0 + scanner.bytes[range], as: UTF8.self) }
+                return try scanner.streamSafe(text ?? scanner.text(range), at: start - 1)
             case UInt8(ascii: "\\"):
                 if decoded == nil { decoded = [] }
                 decoded?.append(contentsOf: scanner.bytes[rest..<scanner.position])

@@ -132,6 +132,12 @@ package struct JSONScanner {
         return error("the file is not saved as UTF-8 (it has the byte 0x\(hex) here)", at: offset, kind: .encoding)
     }
 
+    /// Returns a text, unless its comparison would take quadratic time.
+    package func streamSafe(_ text: String, at offset: Int) throws(JSONSyntaxError) -> String {
+        if text.isStreamSafe { return text }
+        throw error("there are more than 30 combining marks in a row between these quotation marks", at: offset)
+    }
+
     package func unexpected(expecting expected: String) -> JSONSyntaxError {
         if let (character, _) = character(at: position) {
             return error("there is \(quoted(String(character))) where \(expected) is expected")

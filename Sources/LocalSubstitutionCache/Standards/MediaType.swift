@@ -19,7 +19,7 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
     package init?(_ text: String) {
         var scanner = MediaTypeScanner(text)
         guard let type = scanner.token(), scanner.skip(UInt8(ascii: "/")), let subtype = scanner.token(),
-            let parameters = scanner.parameters()
+            let parameters = scanner.parameters(), text.isStreamSafe
         else { return nil }
         essence = "\(type)/\(subtype)".lowercased()
         self.parameters = parameters

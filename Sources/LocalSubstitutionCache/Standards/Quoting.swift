@@ -79,6 +79,21 @@ extension Unicode.Scalar {
     }
 }
 
+extension StringProtocol {
+    /// False if more than 30 combining marks follow each other, as in no language (UAX #15 §13, stream-safe text).
+    ///
+    /// Swift takes quadratic time to compare, hash or split such a text.
+    package var isStreamSafe: Bool {
+        var count = 0
+        for scalar in unicodeScalars {
+            let isMark = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
+            count = isMark ? count + 1 : 0
+            if count > 30 { return false }
+        }
+        return true
+    }
+}
+
 /// Returns the scalars of `text` as `\u{…}`.
 package func codePoint(_ text: String) -> String {
     text.unicodeScalars.map { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }.joined()

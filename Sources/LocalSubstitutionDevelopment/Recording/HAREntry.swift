@@ -1,4 +1,5 @@
 package import Foundation
+import LocalSubstitutionCache
 import SubstitutionChecking
 import SubstitutionStandards
 
@@ -33,7 +34,8 @@ package struct HAREntry: Encodable, Sendable {
 
         /// The field without secrets, and with an empty value unless `kept` holds its name.
         package var withoutSecret: Field {
-            Field(name: name, value: Self.kept.contains(name.lowercased()) ? SecretMask.masked(text: value) : "")
+            let isKept = Self.kept.contains(name.lowercased()) && value.isStreamSafe
+            return Field(name: name, value: isKept ? SecretMask.masked(text: value) : "")
         }
     }
 

@@ -200,7 +200,7 @@ struct RecordedLoad {
             guard let directives = CacheControl.directives(field) else { return true }
             if directives.contains("private") || directives.contains("no-store") { return true }
         }
-        let vary = (response.value(forHTTPHeaderField: "Vary") ?? "").lowercased()
+        let vary = (response.field("Vary") ?? "").lowercased()
         return ["*", "cookie", "authorization"].contains { vary.contains($0) }
     }
 

@@ -351,7 +351,7 @@ private final class ForwardedLoad: @unchecked Sendable {
     /// Therefore such a response must pass the check that browsers apply when a script reads a response.
     private func isShared(_ response: HTTPURLResponse) -> Bool {
         guard hasLeftSite || requestedOrigin != WebOrigin(response.url) else { return true }
-        let shared = response.value(forHTTPHeaderField: "Access-Control-Allow-Origin")
+        let shared = response.field("Access-Control-Allow-Origin")
         return shared == "*" || shared != nil && shared == pageOrigin?.site
     }
 
@@ -384,7 +384,7 @@ private final class ForwardedLoad: @unchecked Sendable {
             return
         }
         if let buffered {
-            let policy = buffered.response.value(forHTTPHeaderField: "Content-Security-Policy")
+            let policy = buffered.response.field("Content-Security-Policy")
             let body = server.rewritten(buffered.body, buffered.type, at: original, policy: policy)
             deliverBuffered(as: body ?? buffered.body)
         }

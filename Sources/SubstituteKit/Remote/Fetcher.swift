@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -290,18 +291,18 @@ extension Fetcher: URLSessionDataDelegate {
             url: response.url ?? URL(fileURLWithPath: "/"),
             type: response.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) },
             version: RemoteVersion.sent(
-                etag: response.value(forHTTPHeaderField: "ETag"),
-                lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
-                date: response.value(forHTTPHeaderField: "Date")
+                etag: response.field("ETag"),
+                lastModified: response.field("Last-Modified"),
+                date: response.field("Date")
             ),
             privacy: Privacy(
                 cacheControl: response.value(forHTTPHeaderField: "Cache-Control"),
-                vary: response.value(forHTTPHeaderField: "Vary")
+                vary: response.field("Vary")
             ),
             length: response.bodyLength,
             received: load.received,
-            retryAfter: response.value(forHTTPHeaderField: "Retry-After"),
-            refresh: response.value(forHTTPHeaderField: "Refresh"),
+            retryAfter: response.field("Retry-After"),
+            refresh: response.field("Refresh"),
             fingerprint: fingerprint,
             next: try Redirect.target(of: response)
         )

@@ -22,7 +22,7 @@ enum Redirect {
     static func target(of response: HTTPURLResponse) throws(ToolError) -> URL? {
         // RFC 9110 §15.4: for any other status, a client does not follow `Location` automatically.
         guard [301, 302, 303, 307, 308].contains(response.statusCode) else { return nil }
-        guard let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty else {
+        guard let location = response.field("Location"), !location.isEmpty else {
             throw ToolError("it is redirected (\(response.statusCode)), and its server does not say where to")
         }
         guard let source = response.url, let target = RedirectPolicy.target(of: response, from: source),

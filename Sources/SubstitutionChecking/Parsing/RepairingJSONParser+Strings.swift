@@ -82,7 +82,13 @@ extension RepairingJSONParser {
             position += 1
         }
         let (opening, known) = (position, errors.count)
-        let text = try content(isName: isName)
+        var text = try content(isName: isName)
+        do throws(JSONSyntaxError) {
+            text = try text.map { text throws(JSONSyntaxError) in try scanner.streamSafe(text, at: opening) }
+        } catch {
+            try report(error)
+            return nil
+        }
         if !isName, errors.count == known, let whole = try wholeString(from: opening) { return whole }
         // A second quotation mark follows the closing one, and a delimiter follows both.
         if errors.count == known, current == UInt8(ascii: "\""), isDelimiter(position + 1) {
