@@ -61,6 +61,8 @@ extension MediaType {
     /// - The names that servers send: the present and former tables of nginx (conf/mime.types) and Apache httpd
     ///   (docs/conf/mime.types), and Python's `mimetypes`, which the S3 command line uses to name the types of its
     ///   uploads.
+    ///
+    /// `application/font-sfnt` and its like mean any outline font, or a collection of these.
     package static let aliases = """
         text/javascript application/ecmascript application/javascript application/x-ecmascript
         text/javascript application/x-javascript text/ecmascript text/javascript1.0 text/javascript1.1
@@ -80,7 +82,6 @@ extension MediaType {
         font/ttf application/font-ttf application/x-font-ttf application/x-font-truetype font/truetype font/x-ttf
         font/otf application/font-otf application/x-font-otf application/x-font-opentype font/opentype font/x-otf
         font/otf application/font-cff application/font-off application/vnd.ms-opentype
-        # Each is any outline font, or a collection of these.
         font/ttf application/font-sfnt font/sfnt application/x-font-sfnt application/vnd.ms-opentype
         font/otf application/font-sfnt font/sfnt application/x-font-sfnt
         font/collection application/x-font-ttf application/font-sfnt font/sfnt

@@ -20,167 +20,67 @@ extension MediaType {
 
     /// Extension → type/subtype.
     private static let essences = Dictionary(
-        rows(of: table).flatMap { row in row.dropFirst().map { ($0, row[0]) } },
-        uniquingKeysWith: { _, last in last }
+        uniqueKeysWithValues: rows(of: table).flatMap { row in row.dropFirst().map { ($0, row[0]) } }
     )
 
-    /// Returns the words of each line of a table; lines that begin with `#` are left out.
+    /// Returns the words of each row of a table; a row ends with its line, or with ";".
     package static func rows(of table: String) -> [[String]] {
-        table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }.filter { $0.first != "#" }
+        table.split { $0 == "\n" || $0 == ";" }.map { $0.split(separator: " ").map(String.init) }
     }
 
-    /// A table with one type per line, followed by its extensions.
+    /// The types, each followed by its extensions.
     ///
     /// If a type is in IANA's registry (https://www.iana.org/assignments/media-types), its name is the one used there.
-    /// The first part holds every extension to which the tables of nginx (conf/mime.types) and Apache httpd
+    /// The table holds every extension to which the tables of nginx (conf/mime.types) and Apache httpd
     /// (docs/conf/mime.types) give the same type, with two exceptions. For JavaScript, both tables still say
     /// application/javascript, which RFC 9239 made obsolete. The extension svgz is left out: it needs a
-    /// Content-Encoding, and nothing here would decode it.
+    /// Content-Encoding, and nothing here would decode it. Where the two tables differ, IANA or an RFC decides. The
+    /// other extensions have come into use on the web since.
     package static let table = """
-        text/html html htm
-        text/css css
-        text/javascript js
-        text/plain txt
-        text/vnd.sun.j2me.app-descriptor jad
-        text/vnd.wap.wml wml
-        image/gif gif
-        image/jpeg jpeg jpg
-        image/png png
-        image/svg+xml svg
-        image/tiff tif tiff
-        image/vnd.wap.wbmp wbmp
-        image/webp webp
-        image/x-icon ico
-        font/woff woff
-        application/atom+xml atom
-        application/java-archive jar
-        application/json json
-        application/mac-binhex40 hqx
-        application/msword doc
-        application/octet-stream bin
-        application/pdf pdf
-        application/postscript ps eps ai
-        application/rss+xml rss
-        application/rtf rtf
-        application/vnd.apple.mpegurl m3u8
-        application/vnd.google-earth.kml+xml kml
-        application/vnd.google-earth.kmz kmz
-        application/vnd.ms-excel xls
-        application/vnd.ms-fontobject eot
-        application/vnd.ms-powerpoint ppt
-        application/vnd.oasis.opendocument.graphics odg
-        application/vnd.oasis.opendocument.presentation odp
-        application/vnd.oasis.opendocument.spreadsheet ods
+        application/atom+xml atom; application/cbor cbor; application/dash+xml mpd; application/epub+zip epub
+        application/geo+json geojson; application/gpx+xml gpx; application/gzip gz; application/java-archive jar
+        application/json json map topojson; application/json5 json5; application/jsonl jsonl
+        application/ld+json jsonld; application/mac-binhex40 hqx; application/manifest+json webmanifest
+        application/msword doc; application/octet-stream bin; application/ogg ogx; application/pdf pdf
+        application/postscript ps eps ai; application/rdf+xml rdf; application/rss+xml rss; application/rtf rtf
+        application/toml toml; application/ttml+xml ttml; application/vnd.apple.keynote key
+        application/vnd.apple.mpegurl m3u8; application/vnd.apple.numbers numbers; application/vnd.apple.pages pages
+        application/vnd.apple.pkpass pkpass; application/vnd.google-earth.kml+xml kml
+        application/vnd.google-earth.kmz kmz; application/vnd.ms-excel xls; application/vnd.ms-fontobject eot
+        application/vnd.ms-powerpoint ppt; application/vnd.oasis.opendocument.graphics odg
+        application/vnd.oasis.opendocument.presentation odp; application/vnd.oasis.opendocument.spreadsheet ods
         application/vnd.oasis.opendocument.text odt
         application/vnd.openxmlformats-officedocument.presentationml.presentation pptx
         application/vnd.openxmlformats-officedocument.spreadsheetml.sheet xlsx
         application/vnd.openxmlformats-officedocument.wordprocessingml.document docx
-        application/vnd.wap.wmlc wmlc
-        application/x-7z-compressed 7z
-        application/x-java-jnlp-file jnlp
-        application/x-rar-compressed rar
-        application/x-shockwave-flash swf
-        application/x-stuffit sit
-        application/x-tcl tcl
-        application/x-x509-ca-cert der crt
-        application/x-xpinstall xpi
-        application/xhtml+xml xhtml
-        application/xspf+xml xspf
-        application/zip zip
-        audio/midi mid midi kar
-        audio/mpeg mp3
-        audio/ogg ogg
-        video/3gpp 3gp
-        video/mp4 mp4
-        video/mpeg mpeg mpg
-        video/quicktime mov
-        video/webm webm
-        video/x-flv flv
-        video/x-m4v m4v
-        video/x-mng mng
-        video/x-ms-asf asx asf
-        video/x-ms-wmv wmv
+        application/vnd.sqlite3 sqlite sqlite3; application/vnd.wap.wmlc wmlc; application/wasm wasm
+        application/x-7z-compressed 7z; application/x-bzip2 bz2; application/x-java-jnlp-file jnlp
+        application/x-plist plist; application/x-rar-compressed rar; application/x-shockwave-flash swf
+        application/x-stuffit sit; application/x-subrip srt; application/x-tar tar; application/x-tcl tcl
+        application/x-x509-ca-cert der crt; application/x-xpinstall xpi; application/xhtml+xml xhtml
+        application/xml xml xsd; application/xslt+xml xsl xslt; application/xspf+xml xspf; application/yaml yaml yml
+        application/zip zip; application/zstd zst
+
+        audio/aac aac; audio/flac flac; audio/midi mid midi kar; audio/mp4 m4a m4b; audio/mpeg mp3 mpga mp2
+        audio/ogg ogg oga opus; audio/wav wav; audio/webm weba; audio/x-aiff aif aiff; audio/x-caf caf
+
+        font/collection ttc; font/otf otf; font/ttf ttf; font/woff woff; font/woff2 woff2
+
+        image/apng apng; image/avif avif avifs; image/bmp bmp; image/gif gif; image/heic heic; image/heif heif
+        image/jpeg jpeg jpg jpe jfif; image/jxl jxl; image/ktx2 ktx2; image/png png; image/svg+xml svg
+        image/tiff tif tiff; image/vnd.adobe.photoshop psd; image/vnd.wap.wbmp wbmp; image/webp webp
+        image/x-icon ico cur
+
+        model/gltf+json gltf; model/gltf-binary glb; model/mtl mtl; model/obj obj; model/stl stl
+        model/vnd.collada+xml dae; model/vnd.usda usda; model/vnd.usdz+zip usdz
+
+        text/calendar ics; text/css css; text/csv csv; text/html html htm; text/javascript js mjs cjs
+        text/markdown md markdown; text/plain txt; text/tab-separated-values tsv; text/turtle ttl; text/vcard vcf vcard
+        text/vnd.sun.j2me.app-descriptor jad; text/vnd.wap.wml wml; text/vtt vtt; text/x-opml opml
+
+        video/3gpp 3gp 3gpp; video/3gpp2 3g2; video/iso.segment m4s; video/matroska mkv; video/mp2t ts mts
+        video/mp4 mp4 mp4v; video/mpeg mpeg mpg; video/ogg ogv; video/quicktime mov qt; video/webm webm
+        video/x-flv flv; video/x-m4v m4v; video/x-mng mng; video/x-ms-asf asx asf; video/x-ms-wmv wmv
         video/x-msvideo avi
-
-        # Extensions on which nginx and Apache differ, or that one lacks; IANA or the RFC it names decides.
-        text/javascript mjs cjs
-        application/xml xml xsd
-        application/xslt+xml xsl xslt
-        image/bmp bmp
-        image/x-icon cur
-        audio/mp4 m4a m4b
-        video/mp2t ts mts
-
-        # Extensions that have come into use on the web since.
-        application/cbor cbor
-        application/dash+xml mpd
-        application/epub+zip epub
-        application/geo+json geojson
-        application/gpx+xml gpx
-        application/gzip gz
-        application/json map topojson
-        application/json5 json5
-        application/jsonl jsonl
-        application/ld+json jsonld
-        application/manifest+json webmanifest
-        application/ogg ogx
-        application/rdf+xml rdf
-        application/toml toml
-        application/ttml+xml ttml
-        application/vnd.apple.keynote key
-        application/vnd.apple.numbers numbers
-        application/vnd.apple.pages pages
-        application/vnd.apple.pkpass pkpass
-        application/vnd.sqlite3 sqlite sqlite3
-        application/wasm wasm
-        application/x-bzip2 bz2
-        application/x-plist plist
-        application/x-subrip srt
-        application/x-tar tar
-        application/yaml yaml yml
-        application/zstd zst
-        audio/aac aac
-        audio/flac flac
-        audio/mpeg mpga mp2
-        audio/ogg oga opus
-        audio/wav wav
-        audio/webm weba
-        audio/x-aiff aif aiff
-        audio/x-caf caf
-        font/collection ttc
-        font/otf otf
-        font/ttf ttf
-        font/woff2 woff2
-        image/apng apng
-        image/avif avif avifs
-        image/heic heic
-        image/heif heif
-        image/jpeg jpe jfif
-        image/jxl jxl
-        image/ktx2 ktx2
-        image/vnd.adobe.photoshop psd
-        model/gltf+json gltf
-        model/gltf-binary glb
-        model/mtl mtl
-        model/obj obj
-        model/stl stl
-        model/vnd.collada+xml dae
-        model/vnd.usda usda
-        model/vnd.usdz+zip usdz
-        text/calendar ics
-        text/csv csv
-        text/markdown md markdown
-        text/tab-separated-values tsv
-        text/turtle ttl
-        text/vcard vcf vcard
-        text/vtt vtt
-        text/x-opml opml
-        video/3gpp 3gpp
-        video/3gpp2 3g2
-        video/iso.segment m4s
-        video/matroska mkv
-        video/mp4 mp4v
-        video/ogg ogv
-        video/quicktime qt
         """
 }

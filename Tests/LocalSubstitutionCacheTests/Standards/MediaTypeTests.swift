@@ -72,10 +72,9 @@ struct MediaTypeTests {
 
     @Test("The table gives no extension two types, and only well-formed ones")
     func table() throws {
-        var seen: Set<Substring> = []
-        for line in MediaType.table.split(separator: "\n") where !line.hasPrefix("#") {
-            let words = line.split(separator: " ")
-            #expect(MediaType(String(try #require(words.first)))?.parameters == [])
+        var seen: Set<String> = []
+        for words in MediaType.rows(of: MediaType.table) {
+            #expect(MediaType(try #require(words.first))?.parameters == [])
             for word in words.dropFirst() { #expect(seen.insert(word).inserted, "\(word) stands twice") }
         }
         #expect(seen.count > 120)
