@@ -26,7 +26,7 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     private var challengers: Set<String> = []
     private var hasEnded = false
 
-    init(like configuration: URLSessionConfiguration) { self.configuration = configuration.withoutSubstitutions() }
+    init(like configuration: URLSessionConfiguration) { self.configuration = configuration }
 
     /// True if the app's session waits for connectivity instead of failing.
     ///
@@ -53,11 +53,10 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     }
 
     private func makeSession(canWait: Bool) -> URLSession {
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 1
-        let copy = configuration.copy() as? URLSessionConfiguration
-        if !canWait { copy?.waitsForConnectivity = false }
-        return URLSession(configuration: copy ?? configuration, delegate: self, delegateQueue: queue)
+        let copy = configuration.withoutSubstitutions()
+        if !canWait { copy.waitsForConnectivity = false }
+        // Without a queue, the session creates a serial one.
+        return URLSession(configuration: copy, delegate: self, delegateQueue: nil)
     }
 
     /// Invalidates the URL sessions once their last tasks have ended.

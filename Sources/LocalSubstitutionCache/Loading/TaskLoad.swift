@@ -2,7 +2,7 @@
 // instance of that class. Foundation on Apple's systems does not.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
-import FoundationNetworking
+package import FoundationNetworking
 
 typealias NetworkLoad = TaskLoad
 
@@ -345,10 +345,32 @@ extension SubstitutionURLProtocol {
     /// If a task is cancelled at the moment it finishes, Foundation reports a failure to the client. The client no
     /// longer finds the task, and crashes the process. (On a busy machine, Foundation's own class crashes in the same
     /// way when it delivers a response from any cache.)
-    func stopLoad() {
+    func stopLoad() { stop(load, hasFinished: hasFinished) }
+}
+
+extension URLProtocol {
+    /// Stops a load, and releases the client if the load has ended.
+    fileprivate func stop(_ load: TaskLoad?, hasFinished: Bool = false) {
         let wasFinished = hasFinished || load?.hasFinished ?? false || task?.state == .completed
         load?.stop()
         if wasFinished { client = nil }
     }
+}
+
+/// A protocol that passes each load to the system's class, through a ``TaskLoad``.
+///
+/// With this class, the process does not crash if a task is cancelled at the moment it ends.
+package final class GuardedProtocol: URLProtocol {
+    private lazy var load = TaskLoad(for: self, with: SystemProtocols.first(for: request), nil)
+
+    package override class func canInit(with request: URLRequest) -> Bool {
+        SystemProtocols.first(for: request) != nil
+    }
+
+    package override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    package override func startLoading() { load?.start() }
+
+    package override func stopLoading() { stop(load) }
 }
 #endif

@@ -124,7 +124,7 @@ extension URLRequest {
     /// According to NSURLSession.h on `protocolClasses`, classes that are registered with `URLProtocol` serve "the
     /// default session". If URL loading also consults them for a backing session, the mark prevents endless recursion.
     /// URL loading keeps the mark in the request of a redirect.
-    var marked: URLRequest { changed { URLProtocol.setProperty(true, forKey: Self.mark, in: $0) } }
+    package var marked: URLRequest { changed { URLProtocol.setProperty(true, forKey: Self.mark, in: $0) } }
 
     /// The request without the mark, for the app, which may load the request itself.
     var unmarked: URLRequest { changed { URLProtocol.removeProperty(forKey: Self.mark, in: $0) } }
@@ -140,7 +140,7 @@ extension URLRequest {
 #else
 extension URLRequest {
     // On Linux, no session of the library consults a protocol that could load its requests again.
-    var marked: URLRequest { self }
+    package var marked: URLRequest { self }
     var isMarked: Bool { false }
 }
 #endif

@@ -38,7 +38,11 @@ final class Forwarder: Sendable {
         configuration.httpShouldSetCookies = false
         configuration.urlCredentialStorage = nil
         configuration.urlCache = nil
-        session = PageSession.make(configuration, delegate: loads)
+        // Only Foundation on Linux crashes if a task is cancelled at the moment it ends.
+        #if canImport(FoundationNetworking)
+        configuration.protocolClasses = [GuardedProtocol.self] + (configuration.protocolClasses ?? [])
+        #endif
+        session = URLSession(configuration: configuration, delegate: loads, delegateQueue: nil)
     }
 
     deinit { session.finishTasksAndInvalidate() }
@@ -92,7 +96,7 @@ final class Forwarder: Sendable {
 
     /// Creates a task, which no `URLProtocol` of this library loads.
     fileprivate func task(for request: URLRequest) -> URLSessionDataTask {
-        session.dataTask(with: PageSession.unsubstituted(request))
+        session.dataTask(with: request.marked)
     }
 }
 
