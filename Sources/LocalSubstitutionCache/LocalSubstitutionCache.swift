@@ -113,14 +113,19 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         table = CurrentTable(try source.load())
         self.source = source
         let shared = URLCache.shared
-        Self.making.lock()
+        Self.sharingLock.lock()
         predecessor = (shared as? LocalSubstitutionCache)?.predecessor ?? shared
-        Self.making.unlock()
+        Self.sharingLock.unlock()
         super.init(memoryCapacity: shared.memoryCapacity, diskCapacity: shared.diskCapacity, diskPath: nil)
     }
 
-    /// A lock around the creation of caches, for the Thread Sanitizer: it cannot see Foundation's own lock.
-    private static let making = NSLock()
+    /// The lock that is held while a cache is created, installed or uninstalled.
+    ///
+    /// A creation needs it for the Thread Sanitizer, which cannot see Foundation's own lock. URL loading calls no
+    /// method of this library that takes this lock. The objects that an installation replaces are released after the
+    /// lock is unlocked, because their release may deallocate an object of the app, and that object's `deinit` may call
+    /// ``uninstall()``.
+    static let sharingLock = NSLock()
 
     private static func manifest(in bundle: Bundle) throws(ManifestError) -> URL {
         if let url = bundle.url(forResource: "manifest", withExtension: "json", subdirectory: "Substitutions") {

@@ -16,10 +16,11 @@ final class Installation: @unchecked Sendable {
     /// If the app has set another shared cache meanwhile, that cache stays.
     let replaced: URLCache
     /// True if the app has installed an archive, then or before; if not, no archive waits for the start of a load.
-    let hasHadArchive = archiveType.value != nil
+    let hasHadArchive: Bool
 
     init(cache: LocalSubstitutionCache, archive: (any ResponseArchive)?, insteadOf replaced: URLCache) {
         (self.cache, self.archive, self.replaced) = (cache, archive, replaced)
+        hasHadArchive = archive != nil || Self.archiveType != nil
     }
 
     /// Returns the archive if it may keep or replay the response to a request that no entry names.
@@ -35,24 +36,19 @@ final class Installation: @unchecked Sendable {
 
     /// The current installation, until another one replaces it or its cache is uninstalled.
     static var current: Installation? {
-        get { installed.value }
+        get { installed.value.current }
         // Releasing the previous installation may read `current`. So the previous installation is released outside the
         // lock.
-        set { _ = installed.replace(with: newValue) }
+        set { _ = installed.replace(with: (newValue, newValue?.archive.map { type(of: $0) } ?? archiveType)) }
     }
 
-    /// The storage of ``current``.
-    ///
-    /// URL loading reads ``current`` inside its own locks. So inside this lock, no other code is called.
-    private static let installed = Locked<Installation?>(nil)
-
     /// The type of the archives that the app has installed; nil if it has installed none.
-    static let archiveType = Locked<(any ResponseArchive.Type)?>(nil)
+    static var archiveType: (any ResponseArchive.Type)? { installed.withLock { $0.archiveType } }
 
-    /// The lock that is held while a cache is installed or uninstalled.
+    /// The storage of ``current`` and ``archiveType``.
     ///
-    /// URL loading calls no method of this library that takes this lock. The replaced objects are released after the
-    /// lock is unlocked, because their release may deallocate an object of the app, and that object's `deinit` may call
-    /// `uninstall()`.
-    static let installationLock = NSLock()
+    /// Both change only inside ``LocalSubstitutionCache/sharingLock``. URL loading reads ``current`` inside its own
+    /// locks. So inside this lock, no other code is called.
+    private static let installed = Locked<State>((nil, nil))
+    private typealias State = (current: Installation?, archiveType: (any ResponseArchive.Type)?)
 }

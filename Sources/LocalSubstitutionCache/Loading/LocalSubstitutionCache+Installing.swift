@@ -29,7 +29,7 @@ extension LocalSubstitutionCache {
     /// Makes this the shared cache, like ``install()``, and installs an archive, or none.
     package func install(with archive: (any ResponseArchive)?) {
         // The replaced objects are released outside the lock.
-        let before = Installation.installationLock.withLock { () -> (Installation?, URLCache) in
+        let before = Self.sharingLock.withLock { () -> (Installation?, URLCache) in
             let (current, shared) = (Installation.current, URLCache.shared)
             if shared !== self {
                 memoryCapacity = shared.memoryCapacity
@@ -44,7 +44,6 @@ extension LocalSubstitutionCache {
             let replaced =
                 shared === current?.cache
                 ? current?.replaced : (shared as? LocalSubstitutionCache)?.predecessor
-            if let archive { _ = Installation.archiveType.replace(with: type(of: archive)) }
             Installation.current = Installation(cache: self, archive: archive, insteadOf: replaced ?? shared)
             URLCache.shared = self
             _ = URLProtocol.registerClass(SessionLink.registeredClass)
@@ -62,7 +61,7 @@ extension LocalSubstitutionCache {
     /// it. (On Linux `URLSession.shared` uses its previous cache again.) Responses that were stored in the meantime
     /// stay in the folder of the shared cache.
     public func uninstall() {
-        let previous = Installation.installationLock.withLock { () -> Installation? in
+        let previous = Self.sharingLock.withLock { () -> Installation? in
             guard let current = Installation.current, current.cache === self else { return nil }
             Installation.current = nil
             if URLCache.shared === self { URLCache.shared = current.replaced }

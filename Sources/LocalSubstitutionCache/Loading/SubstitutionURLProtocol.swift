@@ -61,7 +61,7 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
     deinit { logWithdrawal() }
 
     private func logWithdrawal() {
-        if !isLogged { Installation.archiveType.value?.withdraw(request) }
+        if !isLogged { Installation.archiveType?.withdraw(request) }
         isLogged = true
     }
 
