@@ -73,7 +73,7 @@ final class CurrentTable: Sendable {
             // Hold the table only while one response is built, because the cache may be deallocated meanwhile.
             for index in 0..<count {
                 guard let self, let table, value === table else { return }
-                _ = table.rows[index].prepare()
+                if !table.rows[index].isNetworkFirst { _ = table.rows[index].prepare() }
             }
             guard let self, let table else { return }
             state.withLock { if $0.table === table { $0.isPrepared = true } }

@@ -83,11 +83,8 @@ extension URLRequest {
     ///
     /// Methods are case-sensitive (RFC 9110 §9.1).
     package var fileMethod: FileMethod? {
-        switch httpMethod {
-        case "GET": .get
-        case "HEAD": .head
-        default: nil
-        }
+        if httpMethod == "GET" { return .get }
+        return httpMethod == "HEAD" ? .head : nil
     }
 
     /// The presence of the `Range` field and of the `Authorization` field.

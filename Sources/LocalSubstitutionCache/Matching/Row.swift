@@ -19,7 +19,7 @@ package final class Row: @unchecked Sendable {
     let isNetworkFirst: Bool
     /// The response to a GET whose URL is spelled as in the manifest; nil until it is built.
     ///
-    /// The response of a network-first entry lacks the `Cache-Status` field, which depends on the network's response.
+    /// The responses of a network-first entry are built when they are needed, because each says what the network sent.
     ///
     /// The property is written once, inside the lock ``building``. Until all responses of the table are built, it is
     /// read only inside this lock. Afterwards it may also be read outside the lock.
@@ -37,16 +37,13 @@ package final class Row: @unchecked Sendable {
 
     package var substitution: Substitution { substitutions[index] }
 
-    /// The conditions under which the file answers instead of the network; empty if it always answers.
-    var conditions: [Substitution.Condition] { substitution.conditions }
-
     /// Builds the response to a GET whose URL is spelled as in the manifest, unless it is already built.
     ///
     /// - Returns: The same instance on every call, on any thread; nil if Foundation cannot create the response. No
     ///   such case is known, because URL and header fields were checked before.
     func prepare() -> CachedURLResponse? {
         if let response = Self.building.withLock({ response }) { return response }
-        let built = URL(string: spelling).flatMap(whole)
+        let built = URL(string: spelling).flatMap { whole().response(for: $0) }
         return Self.building.withLock {
             // If another thread has built the response meanwhile, keep that response: it may already be in use
             // outside the lock.
@@ -55,78 +52,41 @@ package final class Row: @unchecked Sendable {
         }
     }
 
-    /// Returns the response to a GET of `url` with the whole file; nil if Foundation refuses to create a response.
-    func whole(for url: URL) -> CachedURLResponse? {
-        response(url, status: 200, fields: fields, data: contents.data)
-    }
-
-    /// Returns the response to a HEAD of `url`; a HEAD ignores `Range` (RFC 9110 §14.2).
-    func head(for url: URL) -> CachedURLResponse? {
-        response(url, status: 200, fields: fields, data: Data())
-    }
-
-    /// Returns the response with the byte range that a GET of `url` asks for; nil if the whole file is to be sent.
-    ///
-    /// RFC 9110 §14.2 always allows sending the whole file. The whole file is sent if `If-Range` does not match, or if
-    /// the range cannot be satisfied.
-    func part(for request: URLRequest, url: URL) -> CachedURLResponse? {
-        guard case .part(let range) = range(of: request) else { return nil }
-        let part = part(range)
-        return response(url, status: part.status, fields: part.fields, data: part.data)
-    }
-
-    /// Returns exactly the requested range, or a 416 if the file does not hold the range.
-    ///
-    /// This is for clients that never append the range to bytes from another source.
-    ///
-    /// - Returns: A 200, 206 or 416 (RFC 9110 §15.5.17), with its header fields and bytes.
-    package func exactly(for request: URLRequest) -> ResponseParts {
-        if request.fileMethod == .head {
-            return ResponseParts(status: 200, fields: fields, data: Data())
-        }
-        switch range(of: request) {
-        case .whole: return ResponseParts(status: 200, fields: fields, data: contents.data)
-        case .part(let range): return part(range)
-        case .unsatisfiable:
-            var fields = fields
-            fields["Content-Range"] = "bytes */\(contents.data.count)"
-            fields["Content-Length"] = "0"
-            return ResponseParts(status: 416, fields: fields, data: Data())
-        }
-    }
-
-    /// The status, header fields and body of a response that has no URL yet.
+    /// A response that has no URL yet.
     package struct ResponseParts {
-        package var status: Int
+        package var status = 200
         package var fields: [String: String]
         package var data: Data
+
+        /// Returns the response to a request for `url`; nil if Foundation refuses to create it.
+        func response(for url: URL) -> CachedURLResponse? {
+            HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields).map {
+                CachedURLResponse(response: $0, data: data)
+            }
+        }
     }
 
-    private func part(_ range: Range<Int>) -> ResponseParts {
+    /// Returns the response with the whole file or, for a HEAD, without its bytes.
+    package func whole(isHead: Bool = false) -> ResponseParts {
+        ResponseParts(fields: fields, data: isHead ? Data() : contents.data)
+    }
+
+    /// Returns the response with a range of the file's bytes.
+    package func part(_ range: Range<Int>) -> ResponseParts {
         var fields = fields
-        fields["Content-Range"] =
-            "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(contents.data.count)"
+        fields["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(contents.data.count)"
         fields["Content-Length"] = String(range.count)
         return ResponseParts(status: 206, fields: fields, data: contents.data(in: range))
     }
 
-    private func range(of request: URLRequest) -> ByteRange {
+    /// Returns the range of the file's bytes that a GET asks for; the whole file if `If-Range` does not match.
+    package func range(of request: URLRequest) -> ByteRange {
         guard let header = request.value(forHTTPHeaderField: "Range") else { return .whole }
         // RFC 9110 §13.1.5 demands a strong comparison. A date cannot match, because no response has `Last-Modified`.
-        if let condition = request.value(forHTTPHeaderField: "If-Range"),
-            condition != contents.entityTag
-        {
+        if let condition = request.value(forHTTPHeaderField: "If-Range"), condition != contents.entityTag {
             return .whole
         }
         return ByteRange(header, length: contents.data.count)
-    }
-
-    private func response(_ url: URL, status: Int, fields: [String: String], data: Data)
-        -> CachedURLResponse?
-    {
-        HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields).map {
-            CachedURLResponse(response: $0, data: data)
-        }
     }
 
     /// The header fields of a response with the whole file.

@@ -30,9 +30,12 @@ package final class SubstitutionTable: Sendable {
         package func response(to request: URLRequest) -> CachedURLResponse? {
             if isExact, !isHead, !hasRange { return prepared }
             guard let url = request.url else { return nil }
-            if isHead { return row.head(for: url) }
-            if hasRange, let part = row.part(for: request, url: url) { return part }
-            return isExact ? prepared : row.whole(for: url)
+            // A HEAD ignores `Range` (RFC 9110 §14.2). For a range that cannot be satisfied, the whole file is sent,
+            // which RFC 9110 §14.2 always allows.
+            if hasRange, !isHead, case .part(let range) = row.range(of: request) {
+                return row.part(range).response(for: url)
+            }
+            return isExact && !isHead ? prepared : row.whole(isHead: isHead).response(for: url)
         }
 
         /// Returns the response to the request after the network was queried; nil if no condition holds.
@@ -41,22 +44,11 @@ package final class SubstitutionTable: Sendable {
         ///
         /// `Range` is ignored, because the client might append a byte range to bytes from the network.
         package func response(to request: URLRequest, afterStatus status: Int?) -> CachedURLResponse? {
-            guard row.conditions.contains(where: { $0.holds(after: status) }), let url = request.url, let prepared,
-                let head = prepared.response as? HTTPURLResponse,
-                var fields = head.allHeaderFields as? [String: String]
+            guard row.substitution.conditions.contains(where: { $0.holds(after: status) }), let url = request.url
             else { return nil }
-            fields["Cache-Status"] = CacheStatus.forwarded(
-                status: status,
-                detail: row.substitution.file
-            )
-            return HTTPURLResponse(
-                url: url,
-                statusCode: 200,
-                httpVersion: "HTTP/1.1",
-                headerFields: fields
-            ).map {
-                CachedURLResponse(response: $0, data: isHead ? Data() : prepared.data)
-            }
+            var answer = row.whole(isHead: isHead)
+            answer.fields["Cache-Status"] = CacheStatus.forwarded(status: status, detail: row.substitution.file)
+            return answer.response(for: url)
         }
     }
 

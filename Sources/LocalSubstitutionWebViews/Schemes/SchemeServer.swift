@@ -299,6 +299,28 @@ struct SchemeServer: @unchecked Sendable {
     }
 }
 
+extension Row {
+    /// Returns exactly the requested range, or a 416 if the file does not hold the range.
+    ///
+    /// This is for clients that never append the range to bytes from another source.
+    ///
+    /// - Returns: A 200, 206 or 416 (RFC 9110 §15.5.17), with its header fields and bytes.
+    fileprivate func exactly(for request: URLRequest) -> ResponseParts {
+        if request.fileMethod == .head { return whole(isHead: true) }
+        switch range(of: request) {
+        case .whole: return whole()
+        case .part(let range): return part(range)
+        case .unsatisfiable:
+            var answer = whole()
+            answer.status = 416
+            answer.fields["Content-Range"] = "bytes */\(answer.data.count)"
+            answer.fields["Content-Length"] = "0"
+            answer.data = Data()
+            return answer
+        }
+    }
+}
+
 /// An object by which the cache's observers recognise one refused request.
 private final class RefusedLoad: Sendable {}
 
