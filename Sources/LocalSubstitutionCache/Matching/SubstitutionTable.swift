@@ -67,30 +67,18 @@ package final class SubstitutionTable: Sendable {
     /// - Parameters:
     ///   - manifest: The substitutions.
     ///   - contents: The bytes of each substitution, in the same order.
-    /// - Throws: ``ManifestError`` if Foundation cannot parse the URL of a key. No such case is known, because the key
-    ///   was checked before.
-    init(_ manifest: ResolvedManifest, _ contents: [FileContents]) throws(ManifestError) {
+    init(_ manifest: ResolvedManifest, _ contents: [FileContents]) {
         substitutions = manifest.substitutions
         expired = manifest.expired
         manifestName = manifest.source.name
         var order = MatchOrder(substitutions)
         var rows: [Row] = []
         rows.reserveCapacity(order.candidates.count)
-        var findings: [Finding] = []
         for (index, candidate) in order.candidates.enumerated() {
-            let target = candidate.target
-            let substitution = substitutions[candidate.substitution]
-            guard let spelling = Self.spelling(of: target) else {
-                let problem = FileProblem.unreadable("Foundation cannot create a URL from its key")
-                findings.append(Finding(problem, with: substitution.file, at: substitution.fileOffset))
-                continue
-            }
-            rows.append(
-                Row(substitutions, candidate.substitution, contents[candidate.substitution], spelling)
-            )
+            let spelling = Self.spelling(of: candidate.target)
+            rows.append(Row(substitutions, candidate.substitution, contents[candidate.substitution], spelling))
             order.add(spelling: spelling, of: index)
         }
-        guard findings.isEmpty else { throw ManifestError(manifest.source.issues(findings)) }
         (self.order, self.rows) = (order, rows)
     }
 
@@ -109,18 +97,20 @@ package final class SubstitutionTable: Sendable {
         on date: Date = Date()
     ) throws(ManifestError) {
         let resolved = try manifest.resolved(in: folder, on: date)
-        try self.init(resolved, resolved.contents(reading))
+        self.init(resolved, try resolved.contents(reading))
     }
 
     /// Returns the target's URL as Foundation spells it.
     ///
     /// If Foundation's spelling equals the target's, the target's own string is returned, so that no copy takes memory.
-    private static func spelling(of target: URLPattern.Target) -> String? {
-        let identity = target.identity
+    /// So it is if Foundation cannot create the URL; then no request spells the URL in this way.
+    private static func spelling(of target: URLPattern.Target) -> String {
         // Foundation does not change a URL in normal form.
-        if identity.query == nil, identity.base == target.spelling { return target.spelling }
-        guard let spelling = URL(string: target.spelling)?.absoluteString else { return nil }
-        return spelling == target.spelling ? target.spelling : spelling
+        let isNormal = target.identity.query == nil && target.identity.base == target.spelling
+        guard !isNormal, let spelling = URL(string: target.spelling)?.absoluteString, spelling != target.spelling else {
+            return target.spelling
+        }
+        return spelling
     }
 
     /// Returns the row that answers for `url`; nil if there is none.
