@@ -57,81 +57,59 @@ package final class ManifestFolder {
     /// Returns the regular file at `path`, a `/`-separated path relative to the manifest's folder.
     package func file(_ path: String) throws(FileProblem) -> FoundFile {
         if let known = knownFiles[FilePath(path)] { return known }
-        let file = try find { (isOtherCase: inout Bool) throws(FileProblem) -> (item: FoundFile, path: String) in
-            let (folder, name) = try parent(of: path, &isOtherCase)
+        let file = try item(at: path) { name, folder throws(FileProblem) -> FoundFile in
             do throws(FileProblem) {
-                let file = try self.file(named: name, in: folder)
-                return (file, file.path)
+                return try self.file(named: name, in: folder)
             } catch {
                 throw error == .isLinkToFolder ? .isFolder : error
             }
         }
+        guard file.path == path else { throw .wrongCase(file.path) }
         knownFiles[FilePath(path)] = file
         return file
-    }
-
-    /// Returns what `find` finds, unless only a path in another case leads to it.
-    private func find<Item>(
-        _ find: (inout Bool) throws(FileProblem) -> (item: Item, path: String)
-    ) throws(FileProblem) -> Item {
-        var isOtherCase = false
-        let found: (item: Item, path: String)
-        do throws(FileProblem) {
-            found = try find(&isOtherCase)
-        } catch {
-            throw isOtherCase ? .missing : error
-        }
-        if isOtherCase { throw .wrongCase(found.path) }
-        return found.item
     }
 
     /// Returns the names in the directory at `path` that do not begin with "."; nil if there is no such directory.
     ///
     /// The path is empty or ends in "/".
     package func names(in path: String) -> [String]? {
-        var isOtherCase = false
-        let folder = try? folder(path, &isOtherCase)
-        return isOtherCase ? nil : folder?.directory.visibleNames
+        guard let folder = try? folder(path), folder.path == path else { return nil }
+        return folder.directory.visibleNames
     }
 
-    /// Returns the directory at `path`; the path is empty or ends in "/".
-    private func folder(_ path: String, _ isOtherCase: inout Bool) throws(FileProblem) -> Place {
+    /// Returns the directory at `path`, even if the case of a letter differs; the path is empty or ends in "/".
+    private func folder(_ path: String) throws(FileProblem) -> Place {
         if path.isEmpty { return root }
         if let known = knownFolders[FilePath(path)] { return known }
-        let (parent, name) = try parent(of: String(Substring(path.utf8.dropLast())), &isOtherCase)
-        let folder = try folder(named: name, in: parent)
-        if !isOtherCase { knownFolders[FilePath(path)] = folder }
+        let written = String(Substring(path.utf8.dropLast()))
+        let folder = try item(at: written) { name, parent throws(FileProblem) -> Place in
+            try self.folder(named: name, in: parent)
+        }
+        knownFolders[FilePath(path)] = folder
         return folder
     }
 
-    /// Returns the directory that holds the last name of `path`, and this name as it is on disk.
-    private func parent(
-        of path: String,
-        _ isOtherCase: inout Bool
-    ) throws(FileProblem) -> (folder: Place, name: String) {
-        let (folder, name) = FilePath.split(path)
+    /// Opens the item at `path`, even if the case of a letter differs; then the item's own path differs from `path`.
+    ///
+    /// Swift compares strings by canonical equivalence, so a path in a different Unicode form is equal.
+    private func item<Item>(
+        at path: String,
+        _ open: (_ name: String, _ folder: Place) throws(FileProblem) -> Item
+    ) throws(FileProblem) -> Item {
+        let (directory, written) = FilePath.split(path)
+        let folder: Place
         do {
-            let folder = try self.folder(folder, &isOtherCase)
-            return (folder, try self.name(name, in: folder, &isOtherCase))
+            folder = try self.folder(directory)
         } catch {
             // The message for `.isFile` says to remove the "/" at the end, but here more follows the "/".
             throw error == .isFile ? .missing : error
         }
-    }
-
-    /// Returns the name on disk that equals `written`, or that differs from it only in its Unicode form.
-    ///
-    /// A name that equals `written` byte for byte is preferred. A name in another case is noted and returned, so that
-    /// the rest of the path can be looked up, too.
-    private func name(
-        _ written: String,
-        in folder: Place,
-        _ isOtherCase: inout Bool
-    ) throws(FileProblem) -> String {
-        if let name = folder.directory.name(written) { return name }
-        guard let name = folder.directory.nameIgnoringCase(written) else { throw .missing }
-        isOtherCase = true
-        return name
+        guard let name = folder.directory.name(written) else { throw .missing }
+        do {
+            return try open(name, folder)
+        } catch {
+            throw folder.path + name == path ? error : .missing
+        }
     }
 
     // MARK: - A name in a directory
@@ -175,10 +153,9 @@ package final class ManifestFolder {
     /// The excluded file and all names that start with "." are left out. Cost: the first call for a directory walks
     /// through everything below it. Later calls return the same result.
     package func files(below path: String) throws(FileProblem) -> FolderContents {
-        let folder = try find { (isOtherCase: inout Bool) throws(FileProblem) -> (item: Place, path: String) in
-            let folder = try self.folder(path == "./" ? "" : path, &isOtherCase)
-            return (folder, folder.path)
-        }
+        let path = path == "./" ? "" : path
+        let folder = try self.folder(path)
+        guard folder.path == path else { throw .wrongCase(folder.path) }
         if let known = walks[FilePath(folder.path)] { return known }
         var contents = FolderContents()
         try walk(folder, depth: 0, &contents)
@@ -249,10 +226,10 @@ private final class Directory {
         exact = Set(names.map { FilePath($0) })
     }
 
-    /// Returns the name that equals `written`, or that differs from it only in its Unicode form.
+    /// Returns the name on disk that equals `written`.
+    ///
+    /// If there is none, returns a name that differs only in its Unicode form or, if there is none either, in its case.
     func name(_ written: String) -> String? {
-        exact.contains(FilePath(written)) ? written : written.isASCII ? nil : equivalent[written]
+        exact.contains(FilePath(written)) ? written : equivalent[written] ?? lowercased[written.lowercased()]
     }
-
-    func nameIgnoringCase(_ written: String) -> String? { lowercased[written.lowercased()] }
 }
