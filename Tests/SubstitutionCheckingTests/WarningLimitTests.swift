@@ -21,9 +21,9 @@ struct WarningLimitTests {
         let manifest = SubstitutionManifest(Data(text.utf8), name: "m.json")
         let budget =
             switch kind {
-            case .urls: LoadBudget(urls: 2)
-            case .bytes: LoadBudget(bytes: 40)
-            case .names: LoadBudget(names: 2)
+            case .urls: LoadBudget([.urls: 2])
+            case .bytes: LoadBudget([.bytes: 40])
+            case .names: LoadBudget([.names: 2])
             }
         var resolver = ManifestResolver(manifest, folder: folder.url, budget: budget)
         resolver.resolve()

@@ -29,8 +29,8 @@ struct RowLimitTests {
         ]
     )
     func counted(manifest: String, rows: Int) {
-        #expect(resolver(manifest, LoadBudget(urls: rows)).findings == [])
-        #expect(resolver(manifest, LoadBudget(urls: rows - 1)).findings.map(\.code) == [.tooManyURLs])
+        #expect(resolver(manifest, LoadBudget([.urls: rows])).findings == [])
+        #expect(resolver(manifest, LoadBudget([.urls: rows - 1])).findings.map(\.code) == [.tooManyURLs])
     }
 
     @Test("The first entry beyond the limit is reported once, beside all other issues")
@@ -42,7 +42,7 @@ struct RowLimitTests {
               "https://h/4": "gone.txt",
               "https://h/5/": "d/" }
             """
-        let findings = resolver(manifest, LoadBudget(urls: 4)).findings
+        let findings = resolver(manifest, LoadBudget([.urls: 4])).findings
         #expect(findings.map(\.code) == [.tooManyURLs, .missingFile])
         let issue = SourceText(name: "m.json", bytes: Data(manifest.utf8)).issues(findings).first
         #expect(
@@ -56,8 +56,8 @@ struct RowLimitTests {
     @Test("The paths in a folder count with their lengths, however they are reached")
     func paths() throws {
         try folder.write("", to: "deep/\(String(repeating: "n", count: 200))/a.txt")
-        #expect(resolver(#"{ "https://h/": "deep/" }"#, LoadBudget(bytes: 2000)).findings == [])
-        #expect(resolver(#"{ "https://h/": "deep/" }"#, LoadBudget(bytes: 700)).findings.map(\.code) == [.tooLong])
+        #expect(resolver(#"{ "https://h/": "deep/" }"#, LoadBudget([.bytes: 2000])).findings == [])
+        #expect(resolver(#"{ "https://h/": "deep/" }"#, LoadBudget([.bytes: 700])).findings.map(\.code) == [.tooLong])
     }
 
     @Test("600 keys for a folder of 600 files are refused, and create no more rows than the limit allows")
@@ -79,8 +79,8 @@ struct RowLimitTests {
         ]
     )
     func length(manifest: String, bytes: Int) {
-        #expect(resolver(manifest, LoadBudget(bytes: bytes)).findings == [])
-        #expect(resolver(manifest, LoadBudget(bytes: bytes - 1)).findings.map(\.code) == [.tooLong])
+        #expect(resolver(manifest, LoadBudget([.bytes: bytes])).findings == [])
+        #expect(resolver(manifest, LoadBudget([.bytes: bytes - 1])).findings.map(\.code) == [.tooLong])
     }
 
     @Test("What a short manifest multiplies by the files of a folder is refused by an app with a place and a cause")
@@ -154,7 +154,7 @@ struct RowLimitTests {
         }
         // There are five names below "d": two text files, a page, a folder, and a text file in that folder.
         func reached(_ maximumNames: Int) throws -> Int {
-            let files = try ManifestFolder(folder.url, budget: LoadBudget(names: maximumNames))
+            let files = try ManifestFolder(folder.url, budget: LoadBudget([.names: maximumNames]))
             return (0..<10).prefix { (try? files.files(below: "l\($0)/").files.count) == 4 }.count
         }
         #expect(try [4, 5, 14, 15, 49, 50].map(reached) == [0, 1, 2, 3, 9, 10])
