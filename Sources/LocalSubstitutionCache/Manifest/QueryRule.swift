@@ -30,6 +30,8 @@ package enum QueryRule: Hashable, Sendable {
     }
 
     /// Returns the part of a query that is compared; nil if there is no query, or if no parameter is left.
+    ///
+    /// Cost: linear in the length of the query. For a list, each parameter is compared with each name.
     package func remainder(of query: String?) -> String? {
         switch self {
         case .exact:
@@ -37,34 +39,13 @@ package enum QueryRule: Hashable, Sendable {
         case .any:
             return nil
         case .ignoring(let names):
-            guard let query else { return nil }
-            return Self.remainder(of: query, without: names)
-        }
-    }
-
-    /// Returns the parameters of `query` whose names are not ignored; nil if none is left.
-    ///
-    /// Cost: one pass over the bytes, and a comparison with each name for each parameter.
-    private static func remainder(of query: String, without names: [ParameterName]) -> String? {
-        var query = query
-        let remaining: [UInt8]? = query.withUTF8 { bytes in
-            var remaining: [UInt8] = []
-            var isFirst = true
-            var start = 0
-            while start <= bytes.count {
-                let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
-                let nameEnd = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")) ?? end
-                let name = UnsafeBufferPointer(rebasing: bytes[start..<nameEnd])
-                if !names.contains(where: { $0.covers(name) }) {
-                    if !isFirst { remaining.append(UInt8(ascii: "&")) }
-                    remaining.append(contentsOf: bytes[start..<end])
-                    isFirst = false
-                }
-                start = end + 1
+            let parameters = query?.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+            let remaining = (parameters ?? []).filter { parameter in
+                let name = parameter.prefix { $0 != UInt8(ascii: "=") }
+                return !names.contains { $0.covers(name) }
             }
-            return isFirst ? nil : remaining
+            return remaining.isEmpty ? nil : remaining.map { Substring($0) }.joined(separator: "&")
         }
-        return remaining.map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The rank of the rule in the match order, lowest first: 0 exact, 1 a list, 2 any.
@@ -95,11 +76,8 @@ package struct ParameterName: Hashable, Sendable, CustomStringConvertible {
     package var description: String { text + (isPrefix ? "*" : "") }
 
     /// Returns whether parameters of this name are ignored.
-    func covers(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        let count = text.utf8.count
-        return isPrefix
-            ? count <= name.count && text.utf8.elementsEqual(name[..<count])
-            : count == name.count && text.utf8.elementsEqual(name)
+    func covers(_ name: Substring.UTF8View) -> Bool {
+        isPrefix ? name.starts(with: text.utf8) : name.elementsEqual(text.utf8)
     }
 
     /// Returns whether every parameter that the other name covers is covered by this name.
