@@ -74,7 +74,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///     ``ReadingMode/copied`` for files that may change.
     /// - Throws: ``ManifestError`` with every error of the manifest and its files, or the first mistake in its JSON.
     public convenience init(manifest url: URL, reading: ReadingMode = .mapped) throws(ManifestError) {
-        try self.init(ManifestSource(file: url, reading: reading))
+        try self.init(ManifestSource(file: url, folder: url.deletingLastPathComponent(), reading: reading))
     }
 
     /// Creates a cache from a manifest in memory.

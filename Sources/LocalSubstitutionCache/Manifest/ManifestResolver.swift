@@ -28,28 +28,16 @@ package struct ManifestResolver {
 
     package mutating func resolve() {
         guard folder.isFileURL else {
-            report(
-                .error,
-                .missingFile,
-                0,
-                "the folder of the manifest's files, \(quoted(folder.absoluteString)), is not a file URL; "
-                    + "download the manifest and its files first"
-            )
-            return
+            let cause = "is not a file URL; download the manifest and its files first"
+            return reportFolder(.missingFile, "\(quoted(folder.absoluteString)), \(cause)")
         }
         let files: ManifestFolder
         do {
             files = try ManifestFolder(folder, except: manifestPath, budget: budget)
         } catch {
             let reason = if case .unreadable(let reason) = error { ": \(reason)" } else { "" }
-            let message = error == .missing ? "does not exist" : "cannot be read\(reason)"
-            report(
-                .error,
-                Finding.code(of: error),
-                0,
-                "the folder of the manifest's files, \(quoted(folder.path)), \(message)"
-            )
-            return
+            let cause = error == .missing ? "does not exist" : "cannot be read\(reason)"
+            return reportFolder(Finding.code(of: error), "\(quoted(folder.path)), \(cause)")
         }
         self.files = files
         substitutions.reserveCapacity(manifest.entries.count)
@@ -73,6 +61,10 @@ package struct ManifestResolver {
                 findings.append(Finding(error, with: file.value, at: file.offset))
             }
         }
+    }
+
+    private mutating func reportFolder(_ code: ManifestIssue.Code, _ cause: String) {
+        report(.error, code, 0, "the folder of the manifest's files, \(cause)")
     }
 
     private mutating func expand(
@@ -137,8 +129,17 @@ package struct ManifestResolver {
         _ file: FoundFile,
         folderLength: Int?
     ) {
-        let place = manifest.source.position(of: entry.key.offset)
-        substitutions.append(Substitution(entry, pattern, file, folderLength: folderLength, at: place))
+        let (line, column) = manifest.source.position(of: entry.key.offset)
+        substitutions.append(
+            Substitution(
+                entry: entry,
+                pattern: pattern,
+                foundFile: file,
+                folderLength: folderLength,
+                line: line,
+                column: column
+            )
+        )
     }
 
     package mutating func report(

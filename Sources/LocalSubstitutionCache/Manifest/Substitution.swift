@@ -17,20 +17,6 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The column of the entry in the manifest, from 1, in UTF-8 bytes.
     public let column: Int
 
-    init(
-        _ entry: ManifestEntry,
-        _ pattern: URLPattern,
-        _ foundFile: FoundFile,
-        folderLength: Int?,
-        at place: (line: Int, column: Int)
-    ) {
-        self.entry = entry
-        self.pattern = pattern
-        self.foundFile = foundFile
-        self.folderLength = folderLength
-        (line, column) = place
-    }
-
     /// The URL as the manifest spells it.
     ///
     /// A URL that begins with `//` is for both http and https. Characters that a URL cannot hold are percent-encoded.

@@ -5,19 +5,11 @@ package import Foundation
 /// It is either a manifest file with the files in its folder, or a manifest's text and a folder.
 package struct ManifestSource: Sendable {
     /// The manifest file; nil if the source is a text.
-    package let file: URL?
-    private let text: Data
+    package var file: URL?
+    var text = Data()
     /// The folder to which the paths in the manifest are relative.
     package let folder: URL
     package let reading: ReadingMode
-
-    init(file: URL, reading: ReadingMode) {
-        (self.file, text, folder, self.reading) = (file, Data(), file.deletingLastPathComponent(), reading)
-    }
-
-    init(text: Data, folder: URL, reading: ReadingMode) {
-        (file, self.text, self.folder, self.reading) = (nil, text, folder, reading)
-    }
 
     /// Reads the manifest and its files in their current state.
     func load() throws(ManifestError) -> SubstitutionTable {
