@@ -33,7 +33,7 @@ struct RulesetTests {
     }
 
     private func ruleset(_ manifest: SubstitutionManifest) throws -> Ruleset {
-        Ruleset(try manifest.substitutions(in: folder.url)) { substitution in
+        Ruleset(try manifest.resolved(in: folder.url).substitutions) { substitution in
             substitution.entry.headers.isEmpty ? nil : "its headers"
         }
     }
@@ -57,7 +57,7 @@ struct RulesetTests {
         let names = (0..<50).map { "\"p\($0)\"" }.joined(separator: ", ")
         let manifest = "{ \"https://h/f/\": { \"file\": \"f/\", \"ignoreQuery\": [\(names)] } }"
         let substitutions = try SubstitutionManifest(Data(manifest.utf8), name: "manifest.json")
-            .substitutions(in: folder.url)
+            .resolved(in: folder.url).substitutions
         let whole = Ruleset(substitutions) { _ in nil }
         #expect(whole.count == whole.rules.count && whole.count > 200)
         let ruleset = Ruleset(substitutions, atMost: 60) { _ in nil }

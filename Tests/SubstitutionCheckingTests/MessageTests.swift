@@ -37,7 +37,7 @@ struct MessageTests {
             let advised = issuesOf(data, named: "\(name).json", in: folder).filter { $0.severity == .error }
             do throws(ManifestError) {
                 let manifest = SubstitutionManifest(data, name: "\(name).json")
-                _ = try manifest.substitutions(in: folder, on: Date())
+                _ = try manifest.resolved(in: folder, on: Date())
                 #expect(advised == [], "\(name).json is refused only by the tool")
             } catch {
                 #expect(!advised.isEmpty, "\(name).json is refused only by an app")

@@ -27,26 +27,20 @@ struct ResolvedManifest {
     ) throws(ManifestError) -> [FileContents] {
         var known: [FilePath: FileContents] = [:]
         var mappings = 0
-        func contents(of file: FoundFile) throws(FileProblem) -> FileContents {
-            let path = file.realPath
-            if let contents = known[path] { return contents }
-            let contents = try FileContents(
-                of: folder.file(file),
-                reading: mappings < maximumMappings ? reading : .copied,
-                path: path
-            )
-            if contents.isMapped { mappings += 1 }
-            known[path] = contents
-            return contents
-        }
-        var all: [FileContents] = []
-        all.reserveCapacity(substitutions.count)
         var findings: [Finding] = []
-        for substitution in substitutions {
+        let all = substitutions.compactMap { substitution -> FileContents? in
+            let path = substitution.foundFile.realPath
+            if let contents = known[path] { return contents }
             do throws(FileProblem) {
-                all.append(try contents(of: substitution.foundFile))
+                let file = try folder.file(substitution.foundFile)
+                let reading = mappings < maximumMappings ? reading : .copied
+                let contents = try FileContents(of: file, reading: reading, path: path)
+                if contents.isMapped { mappings += 1 }
+                known[path] = contents
+                return contents
             } catch {
                 findings.append(Finding(error, with: substitution.file, at: substitution.fileOffset))
+                return nil
             }
         }
         guard findings.isEmpty else { throw ManifestError(source.issues(findings)) }

@@ -48,7 +48,7 @@ package struct SubstitutionManifest: Sendable {
         (entries, findings) = (reader.entries, reader.findings)
     }
 
-    /// Returns the manifest's substitutions, one for each URL and file, with folders expanded.
+    /// Returns the manifest with the files that it names, with folders expanded.
     ///
     /// Checks the names and kinds of the files, but does not read them. Entries whose `until` has passed are checked,
     /// and then left out. Cost: a few system calls per file.
@@ -59,11 +59,6 @@ package struct SubstitutionManifest: Sendable {
     /// - Returns: The substitutions, in the order of the manifest's entries. The files of a folder entry are sorted by
     ///   name in each directory.
     /// - Throws: ``ManifestError`` with every error of the manifest and its files, or if `folder` is not a file URL.
-    package func substitutions(in folder: URL, on date: Date = Date()) throws(ManifestError) -> [Substitution] {
-        try resolved(in: folder, on: date).substitutions
-    }
-
-    /// Returns the manifest with the files that it names; throws if the manifest or a file has an error.
     func resolved(in folder: URL, on date: Date = Date()) throws(ManifestError) -> ResolvedManifest {
         var resolver = ManifestResolver(self, folder: folder)
         resolver.resolve()

@@ -99,7 +99,7 @@ struct DecodedOrderTests {
             keys.insert((try? URLPattern(key).identityKey) ?? "").inserted
         }.map { "\"\($0)\": \($1)" }
         let text = "{" + manifest.joined(separator: ", ") + "}"
-        let substitutions = try SubstitutionManifest(Data(text.utf8), name: "m").substitutions(in: folder.url)
+        let substitutions = try SubstitutionManifest(Data(text.utf8), name: "m").resolved(in: folder.url).substitutions
         let order = MatchOrder(substitutions)
         let known = order.candidates.map { Known($0, substitutions) }
         for _ in 0..<Self.requests {
@@ -123,7 +123,7 @@ struct DecodedOrderTests {
             Data(#"{ "https://h/é/": "f/", "https://h/é": "f/\#(name)" }"#.utf8),
             name: "m"
         )
-        let substitutions = try manifest.substitutions(in: folder.url)
+        let substitutions = try manifest.resolved(in: folder.url).substitutions
         let order = MatchOrder(substitutions)
         func escaped(_ text: String) -> String {
             let text =
@@ -153,7 +153,7 @@ struct DecodedOrderTests {
         }
         let keys = (0..<8192).map { "\"https://h/\(root($0))/\": \"d/\"" }
         let manifest = SubstitutionManifest(Data("{\(keys.joined(separator: ","))}".utf8), name: "m")
-        let substitutions = try manifest.substitutions(in: folder.url)
+        let substitutions = try manifest.resolved(in: folder.url).substitutions
         let order = MatchOrder(substitutions)
         // If each lookup were linear in the number of folders, this would take minutes.
         for number in 0..<8192 {

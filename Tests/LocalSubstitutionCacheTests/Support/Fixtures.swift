@@ -22,7 +22,7 @@ extension TemporaryFolder {
 /// Returns the errors for which an app refuses a manifest.
 func issuesOf(_ data: Data, named name: String, in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
     do throws(ManifestError) {
-        _ = try SubstitutionManifest(data, name: name).substitutions(in: folder, on: date)
+        _ = try SubstitutionManifest(data, name: name).resolved(in: folder, on: date)
         return []
     } catch {
         return error.issues
