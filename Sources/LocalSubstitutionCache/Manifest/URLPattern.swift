@@ -15,24 +15,23 @@ package struct URLPattern: Sendable {
     package let spelling: String
     /// The URLs that the key represents: one, or two if the key has no scheme.
     package let targets: [Target]
+}
 
+extension URLPattern {
     package init(_ key: String) throws(URLProblem) {
         try Self.checkText(key)
         let namesScheme = !key.hasPrefix("//")
+        let authority = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
         // RFC 3986 §3.2.2 allows a "*" in a host's name, but no real host has a "*".
-        let host = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?:".utf8.contains($0) }
+        let host = authority.prefix { !$0.isOne(of: "/?:") }
         if host.contains(UInt8(ascii: "*")) { throw .host(String(Substring(host))) }
         // After the host, encode all bytes that a URL may not hold there, such as brackets. Keep each "%" as written.
-        let authority = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
         let path = authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? key.endIndex
-        let isKept = { (byte: UInt8) in
-            byte.isPathCharacter || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "%")
-        }
+        let isKept = { (byte: UInt8) in byte.isPathCharacter || byte.isOne(of: "?%") }
         // If nothing has to be encoded, use the text itself instead of a copy.
         let isSpelled = key.utf8[path...].allSatisfy(isKept)
         let spelling = isSpelled ? key : key[..<path] + Self.encoded(String(key[path...]), keeping: isKept)
-        self.spelling = spelling
-        targets = try (namesScheme ? [""] : ["https:", "http:"]).map { prefix throws(URLProblem) in
+        let targets = try (namesScheme ? [""] : ["https:", "http:"]).map { prefix throws(URLProblem) in
             let url = prefix + key
             let identity = try URLIdentity(url)
             return Target(spelling: isSpelled ? url : prefix + spelling, identity: identity, namesScheme: namesScheme)
@@ -41,6 +40,7 @@ package struct URLPattern: Sendable {
         if let query = key.utf8.firstIndex(of: UInt8(ascii: "?")) {
             _ = try URLIdentity.normalised(String(key[query...]).composed.utf8)
         }
+        self.init(spelling: spelling, targets: targets)
     }
 
     /// Checks a manifest's key for characters that are mistakes there, but not in the URL of a request.
@@ -56,11 +56,6 @@ package struct URLPattern: Sendable {
         {
             throw .invisible(scalar)
         }
-    }
-
-    private init(spelling: String, targets: [Target]) {
-        self.spelling = spelling
-        self.targets = targets
     }
 
     package var query: String? { targets.first?.identity.query }
@@ -80,17 +75,11 @@ package struct URLPattern: Sendable {
     /// An empty path gives the folder's own URL.
     func appending(path: String) -> URLPattern {
         let path = Self.encoded(path, keeping: \.isPathCharacter)
-        return URLPattern(
-            spelling: spelling + path,
-            targets: targets.compactMap { target in
-                guard let identity = try? URLIdentity(target.spelling + path) else { return nil }
-                return Target(
-                    spelling: target.spelling + path,
-                    identity: identity,
-                    namesScheme: target.namesScheme
-                )
-            }
-        )
+        let targets = targets.compactMap { target in
+            let url = target.spelling + path
+            return (try? URLIdentity(url)).map { Target(spelling: url, identity: $0, namesScheme: target.namesScheme) }
+        }
+        return URLPattern(spelling: spelling + path, targets: targets)
     }
 
     /// Returns `text` in NFC; the bytes for which `isKept` is false are percent-encoded.

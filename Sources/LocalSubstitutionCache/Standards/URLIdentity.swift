@@ -15,7 +15,9 @@ package struct URLIdentity: Hashable, Sendable {
     ///
     /// A URL with an empty query differs from a URL without a query.
     package let query: String?
+}
 
+extension URLIdentity {
     /// Parses an absolute http or https URL.
     ///
     /// Cost: linear in the length of the text.
@@ -35,25 +37,13 @@ package struct URLIdentity: Hashable, Sendable {
         let pathEnd = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
         let pathStart = bytes[authorityStart..<pathEnd].firstIndex(of: UInt8(ascii: "/")) ?? pathEnd
 
-        var base = Array((isSecure ? "https://" : "http://").utf8)
-        base.reserveCapacity(bytes.count + 2)
-        try Self.appendAuthority(bytes[authorityStart..<pathStart], defaultPort: isSecure ? 443 : 80, to: &base)
-        var path: [UInt8] = []
-        try Self.appendNormalised(bytes[pathStart..<pathEnd], to: &path)
-        Self.appendWithoutDotSegments(path, to: &base)
-        self.base = String(decoding: base, as: UTF8.self)
-        if pathEnd == end {
-            query = nil
-        } else {
-            var query: [UInt8] = []
-            try Self.appendNormalised(bytes[(pathEnd + 1)..<end], to: &query, asBrowsersSend: true)
-            self.query = String(decoding: query, as: UTF8.self)
-        }
-    }
-
-    private init(base: String, query: String?) {
-        self.base = base
-        self.query = query
+        let authority = try Self.authority(bytes[authorityStart..<pathStart], defaultPort: isSecure ? 443 : 80)
+        let path = Self.withoutDotSegments(try Self.normal(bytes[pathStart..<pathEnd]))
+        let query = pathEnd == end ? nil : try Self.normal(bytes[(pathEnd + 1)..<end], asBrowsersSend: true)
+        self.init(
+            base: (isSecure ? "https://" : "http://") + String(decoding: authority + path, as: UTF8.self),
+            query: query.map { String(decoding: $0, as: UTF8.self) }
+        )
     }
 
     /// True for each byte that a path or query in normal form may hold anywhere.
@@ -110,21 +100,14 @@ package struct URLIdentity: Hashable, Sendable {
 
     package static func decoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
-        let bytes = Array(text.utf8)
+        var rest = text.utf8[...]
         var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
-        var index = 0
-        while index < bytes.count {
-            let digits = bytes[(index + 1)...].prefix(2)
-            let value = bytes[index] == UInt8(ascii: "%") ? digits.reduce(0) { $0 << 4 | $1.hexValue } : 0
+        while let byte = rest.popFirst() {
+            let value = byte == UInt8(ascii: "%") ? rest.prefix(2).reduce(0) { $0 << 4 | $1.hexValue } : 0
             // The escapes of other characters are decoded for `composed`, and then encoded again.
-            if value.isOftenEncoded || value >= 0x80 {
-                result.append(value)
-                index += 3
-            } else {
-                result.append(bytes[index])
-                index += 1
-            }
+            let isDecoded = value.isOftenEncoded || value >= 0x80
+            result.append(isDecoded ? value : byte)
+            if isDecoded { rest = rest.dropFirst(2) }
         }
         if !result.contains(where: { $0 >= 0x80 }) { return String(decoding: result, as: UTF8.self) }
         let characters = String(bytes: result, encoding: .utf8).map { Array($0.composed.utf8) } ?? result
@@ -137,9 +120,7 @@ package struct URLIdentity: Hashable, Sendable {
 
     /// Returns a part of a path or query, normalised as it would be inside a URL.
     static func normalised(_ part: some Collection<UInt8>) throws(URLProblem) -> String {
-        var result: [UInt8] = []
-        try appendNormalised(part, to: &result)
-        return String(decoding: result, as: UTF8.self)
+        String(decoding: try normal(part), as: UTF8.self)
     }
 
     // MARK: - Scheme and authority
@@ -160,11 +141,11 @@ package struct URLIdentity: Hashable, Sendable {
         return (isSecure, colon + 3)
     }
 
-    private static func appendAuthority(
+    /// Returns the host and, unless it is the default, the port.
+    private static func authority(
         _ authority: ArraySlice<UInt8>,
-        defaultPort: Int,
-        to result: inout [UInt8]
-    ) throws(URLProblem) {
+        defaultPort: Int
+    ) throws(URLProblem) -> [UInt8] {
         if authority.contains(UInt8(ascii: "@")) { throw .userInfo }
         var host = authority
         var port: ArraySlice<UInt8> = []
@@ -177,68 +158,48 @@ package struct URLIdentity: Hashable, Sendable {
             port = authority[(colon + 1)...]
         }
         if host.isEmpty { throw .noHost }
-        if host.first == UInt8(ascii: "[") {
-            try appendAddress(host, to: &result)
-        } else {
-            try appendName(host, to: &result)
-        }
-        guard port.allSatisfy(\.isASCIIDigit) else { throw .port(String(decoding: port, as: UTF8.self)) }
-        if port.isEmpty { return }
-        guard let number = Int(String(decoding: port, as: UTF8.self)), number <= 65_535 else {
-            throw .port(String(decoding: port, as: UTF8.self))
-        }
-        if number != defaultPort { result.append(contentsOf: ":\(number)".utf8) }
+        let name = try host.first == UInt8(ascii: "[") ? address(host) : self.name(host)
+        let digits = String(decoding: port, as: UTF8.self)
+        let number = port.isEmpty ? defaultPort : Int(digits)
+        guard port.allSatisfy(\.isASCIIDigit), let number, number <= 65_535 else { throw .port(digits) }
+        return number == defaultPort ? name : name + ":\(number)".utf8
     }
 
-    /// Appends an `IP-literal` (RFC 3986 §3.2.2).
+    /// Returns the normal form of an `IP-literal` (RFC 3986 §3.2.2).
     ///
     /// Zone identifiers are refused, because no request to a server contains one.
-    private static func appendAddress(_ host: ArraySlice<UInt8>, to result: inout [UInt8]) throws(URLProblem) {
+    private static func address(_ host: ArraySlice<UInt8>) throws(URLProblem) -> [UInt8] {
         let address = host.dropFirst().dropLast()
         guard host.last == UInt8(ascii: "]"), address.count(where: { $0 == UInt8(ascii: ":") }) >= 2,
             address.allSatisfy({ $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") })
         else { throw .host(String(decoding: host, as: UTF8.self)) }
-        result.append(contentsOf: host.map(\.asciiLowercased))
+        return host.map(\.asciiLowercased)
     }
 
-    /// Appends a `reg-name` (RFC 3986 §3.2.2).
-    ///
-    /// Letters are lowercased, except the hexadecimal digits of bytes that stay percent-encoded.
-    private static func appendName(_ host: ArraySlice<UInt8>, to result: inout [UInt8]) throws(URLProblem) {
+    /// Returns the normal form of a `reg-name` (RFC 3986 §3.2.2).
+    private static func name(_ host: ArraySlice<UInt8>) throws(URLProblem) -> [UInt8] {
         if host.contains(where: { $0 >= 0x80 }) { throw .nonASCIIHost(String(decoding: host, as: UTF8.self)) }
         guard host.allSatisfy({ $0.isUnreserved || $0.isSubDelimiter || $0 == UInt8(ascii: "%") }) else {
             throw .host(String(decoding: host, as: UTF8.self))
         }
-        var name: [UInt8] = []
-        try appendNormalised(host, to: &name)
-        var index = name.startIndex
-        while index < name.endIndex {
-            if name[index] == UInt8(ascii: "%") {
-                result.append(contentsOf: name[index..<(index + 3)])
-                index += 3
-            } else {
-                result.append(name[index].asciiLowercased)
-                index += 1
-            }
-        }
+        // Normalising again makes the hexadecimal digits of bytes that stay percent-encoded upper case.
+        return try normal(normal(host).map(\.asciiLowercased))
     }
 
     // MARK: - Path and query
 
-    /// Copies `part` with its percent-encoding normalised (RFC 3986 §6.2.2.1 and §6.2.2.2).
-    private static func appendNormalised(
+    /// Returns `part` with its percent-encoding normalised (RFC 3986 §6.2.2.1 and §6.2.2.2).
+    private static func normal(
         _ part: some Collection<UInt8>,
-        to result: inout [UInt8],
         asBrowsersSend isLenient: Bool = false
-    ) throws(URLProblem) {
-        result.reserveCapacity(result.count + part.count)
-        var index = part.startIndex
-        while index < part.endIndex {
-            let byte = part[index]
-            part.formIndex(after: &index)
+    ) throws(URLProblem) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(part.count)
+        var rest = part[...]
+        while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "%"):
-                let digits = part[index...].prefix(2)
+                let digits = rest.prefix(2)
                 guard digits.count == 2, digits.allSatisfy(\.isHexDigit) else {
                     guard isLenient else { throw .percent }
                     appendEncoded(byte, to: &result)
@@ -246,7 +207,7 @@ package struct URLIdentity: Hashable, Sendable {
                 }
                 let value = digits.reduce(0) { $0 << 4 | $1.hexValue }
                 if value.isUnreserved { result.append(value) } else { appendEncoded(value, to: &result) }
-                part.formIndex(&index, offsetBy: 2)
+                rest = rest.dropFirst(2)
             case UInt8(ascii: " "):
                 throw .space
             case UInt8(ascii: "\\"):
@@ -260,6 +221,7 @@ package struct URLIdentity: Hashable, Sendable {
                 result.append(byte)
             }
         }
+        return result
     }
 
     package static func appendEncoded(_ byte: UInt8, to result: inout [UInt8]) {
@@ -267,34 +229,20 @@ package struct URLIdentity: Hashable, Sendable {
         result.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
     }
 
-    /// Appends an absolute path without its dot segments (RFC 3986 §5.2.4).
+    /// Returns an absolute path without its dot segments (RFC 3986 §5.2.4).
     ///
     /// An empty path becomes "/" (RFC 9110 §4.2.3).
-    private static func appendWithoutDotSegments(_ path: [UInt8], to result: inout [UInt8]) {
-        let start = result.count
-        let dot = UInt8(ascii: ".")
-        let mayHaveDotSegments = path.indices.dropFirst().contains {
-            path[$0] == dot && path[$0 - 1] == UInt8(ascii: "/")
+    private static func withoutDotSegments(_ path: [UInt8]) -> [UInt8] {
+        var kept: [ArraySlice<UInt8>] = []
+        var isFolder = path.isEmpty
+        for segment in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst() {
+            let isParent = segment.elementsEqual("..".utf8)
+            isFolder = isParent || segment.elementsEqual(".".utf8)
+            if isParent { _ = kept.popLast() } else if !isFolder { kept.append(segment) }
         }
-        if !mayHaveDotSegments {
-            result.append(contentsOf: path.isEmpty ? [UInt8(ascii: "/")] : path)
-            return
-        }
-        let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        for (number, segment) in segments.enumerated() {
-            let isLast = number == segments.count - 1
-            if segment.elementsEqual([dot]) {
-                if isLast { result.append(UInt8(ascii: "/")) }
-            } else if segment.elementsEqual([dot, dot]) {
-                let parent = result[start...].lastIndex(of: UInt8(ascii: "/")) ?? start
-                result.removeSubrange(parent...)
-                if isLast { result.append(UInt8(ascii: "/")) }
-            } else {
-                result.append(UInt8(ascii: "/"))
-                result.append(contentsOf: segment)
-            }
-        }
-        if result.count == start { result.append(UInt8(ascii: "/")) }
+        // After a dot segment, the path ends in "/".
+        if isFolder { kept.append([]) }
+        return kept.flatMap { [UInt8(ascii: "/")] + $0 }
     }
 }
 
