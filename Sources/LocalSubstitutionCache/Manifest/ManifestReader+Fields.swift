@@ -119,10 +119,9 @@ extension ManifestReader {
 
     /// Returns whether the value is a `field-value` (RFC 9110 §5.5).
     private static func isFieldValue(_ value: String) -> Bool {
-        let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         let bytes = value.utf8
-        return bytes.allSatisfy { !$0.isControl || $0 == UInt8(ascii: "\t") }
-            && !(bytes.first.map(isSpace) ?? false) && !(bytes.last.map(isSpace) ?? false)
+        return bytes.allSatisfy { !$0.isControl || $0.isBlank } && bytes.first?.isBlank != true
+            && bytes.last?.isBlank != true
     }
 
     private mutating func readQueryRule(_ value: JSONValue) -> QueryRule {

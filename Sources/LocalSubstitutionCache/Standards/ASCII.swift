@@ -24,6 +24,9 @@ extension UInt8 {
     /// The value of a hexadecimal digit; meaningless for anything else.
     package var hexValue: UInt8 { isASCIIDigit ? self - UInt8(ascii: "0") : (self | 0x20) - UInt8(ascii: "a") + 10 }
 
+    /// True for a space and a tab, of which `OWS` of RFC 9110 §5.6.3 consists.
+    var isBlank: Bool { isOne(of: " \t") }
+
     package var isControl: Bool { self < 0x20 || self == 0x7F }
 
     /// True for `unreserved` of RFC 3986 §2.3.

@@ -57,9 +57,8 @@ package enum ByteRange: Equatable {
     }
 
     private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
-        let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        let start = text.drop(while: isSpace)
-        guard let end = start.lastIndex(where: { !isSpace($0) }) else { return start[start.endIndex...] }
+        let start = text.drop(while: \.isBlank)
+        guard let end = start.lastIndex(where: { !$0.isBlank }) else { return start }
         return start[...end]
     }
 }

@@ -96,10 +96,10 @@ private struct MediaTypeScanner {
     mutating func parameters() -> [MediaType.Parameter]? {
         var parameters: [MediaType.Parameter] = []
         while true {
-            skipWhitespace()
+            rest = rest.drop(while: \.isBlank)
             if rest.isEmpty { return parameters }
             guard skip(UInt8(ascii: ";")) else { return nil }
-            skipWhitespace()
+            rest = rest.drop(while: \.isBlank)
             if rest.isEmpty || rest.first == UInt8(ascii: ";") { continue }
             guard let name = token(), skip(UInt8(ascii: "=")),
                 let value = rest.first == UInt8(ascii: "\"") ? quotedString() : token()
@@ -122,9 +122,5 @@ private struct MediaTypeScanner {
             value.append(byte)
         }
         return nil
-    }
-
-    private mutating func skipWhitespace() {
-        while rest.first == UInt8(ascii: " ") || rest.first == UInt8(ascii: "\t") { rest.removeFirst() }
     }
 }
