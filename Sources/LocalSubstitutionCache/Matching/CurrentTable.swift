@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -79,4 +79,30 @@ final class CurrentTable: Sendable {
             state.withLock { if $0.table === table { $0.isPrepared = true } }
         }
     }
+}
+
+/// The source of a ``SubstitutionTable``.
+///
+/// It is either a manifest file with the files in its folder, or a manifest's text and a folder.
+package struct ManifestSource: Sendable {
+    /// The manifest file; nil if the source is a text.
+    package var file: URL?
+    var text = Data()
+    /// The folder to which the paths in the manifest are relative.
+    package let folder: URL
+    package let reading: ReadingMode
+
+    /// Reads the manifest and its files in their current state.
+    func load() throws(ManifestError) -> SubstitutionTable {
+        try SubstitutionTable(manifest(), folder: folder, reading: reading)
+    }
+
+    /// Reads the manifest in its current state.
+    package func manifest() throws(ManifestError) -> SubstitutionManifest {
+        let text = try file.map { url throws(ManifestError) in try SubstitutionManifest.text(of: url, name: name) }
+        return SubstitutionManifest(text ?? self.text, name: name, url: file)
+    }
+
+    /// The name of the manifest in messages.
+    package var name: String { file?.path ?? "manifest.json" }
 }
