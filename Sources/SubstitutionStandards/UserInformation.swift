@@ -13,6 +13,8 @@ package enum UserInformation {
         package let secret: Range<Int>
         /// The offset after the "@" that follows these bytes.
         let end: Int
+        /// True for a user name and password after slashes; a path such as `react:dom@next` has none.
+        package var isPassword = false
 
         fileprivate var secretWithAt: Range<Int> { secret.lowerBound..<end }
     }

@@ -114,10 +114,13 @@ struct UserInformationScanner {
         }
         let next = letter(at: offset)
         // In an authority, all that precedes the last "@" is user info, even a user name without a password.
-        if let at { return hide(Occurrence(secret: start..<at.lowerBound, end: at.upperBound)) }
+        if let at {
+            let isPassword = colon.map { $0 <= at.lowerBound } == true
+            return hide(Occurrence(secret: start..<at.lowerBound, end: at.upperBound, isPassword: isPassword))
+        }
         // The text after the colon is not a port, so it may be a password that contains a "/" or a space.
         if let colon, !isPort || colon == offset && isSpace(next), let at = lastAt(after: offset) {
-            return hide(Occurrence(secret: start..<at.lowerBound, end: at.upperBound))
+            return hide(Occurrence(secret: start..<at.lowerBound, end: at.upperBound, isPassword: true))
         }
         // The current word began before this position, so slashes at this position do not begin another authority.
         (position, word) = (offset, start)

@@ -254,11 +254,11 @@ extension URLIdentity: CustomStringConvertible {
 extension String {
     var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 
-    /// The text in NFC.
+    /// The text in NFC; unchanged if that would take quadratic time (see ``isStreamSafe``).
     ///
     /// Percent-encoded bytes stay unchanged, even if a combining mark follows.
     var composed: String {
-        if isASCII { return self }
+        if isASCII || !isStreamSafe { return self }
         var result = ""
         var rest = unicodeScalars[...]
         while let percent = rest.firstIndex(of: "%") {

@@ -141,7 +141,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         if path.split(separator: "/").contains(where: { $0.hasPrefix(".") }) {
             return "but no names that begin with \".\"."
         }
-        if folder == "./", path.removingPercentEncoding == manifestName.split(separator: "/").last.map(String.init) {
+        if folder == "./", path.percentDecoded == manifestName.split(separator: "/").last.map(String.init) {
             return "but not the manifest itself."
         }
         return "which holds no \(quoted(path))."

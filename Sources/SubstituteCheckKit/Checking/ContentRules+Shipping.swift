@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// The rules about files that must not, or need not, be in an app.
 extension ContentRules {
@@ -63,7 +64,7 @@ extension ContentRules {
         let path = file.path
         let plain = String(path.prefix { $0 != "?" })
         let isQuery = plain != path && MediaType(fileName: plain) != nil
-        let name = isQuery ? plain : path.firstMatch(of: escape) == nil ? nil : path.removingPercentEncoding
+        let name = isQuery ? plain : path.firstMatch(of: escape) == nil ? nil : path.percentDecoded
         guard let name, name.count(where: { $0 == "/" }) == path.count(where: { $0 == "/" }) else { return nil }
         let rest = isQuery ? ", and write \"ignoreQuery\" into the entry if requests have a query" : ""
         return ContentProblem(

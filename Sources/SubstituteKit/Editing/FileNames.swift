@@ -123,7 +123,7 @@ struct FileNames {
 
     /// Returns a name for a component of a URL's path, in a form that every file system accepts.
     private static func name(_ part: String) -> String {
-        let text = (part.removingPercentEncoding ?? part).precomposedStringWithCanonicalMapping
+        let text = (part.percentDecoded ?? part).precomposedStringWithCanonicalMapping
         // Replace characters that Windows or a shell does not accept in a name, invisible characters, and the
         // separators "/" and "\".
         let forbidden: Set<Unicode.Scalar> = ["/", "\\", ":", "*", "?", "\"", "<", ">", "|"]

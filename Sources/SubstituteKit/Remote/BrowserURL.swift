@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstitutionRules
+import SubstitutionStandards
 
 /// The URL that a browser derives from a text (URL Standard).
 ///
@@ -61,7 +62,7 @@ enum BrowserURL {
     /// Parses a host (§3.5); returns nil for an invalid host.
     private static func host(_ text: String) -> String? {
         if text.hasPrefix("[") { return address6(text) }
-        guard !text.isEmpty, let decoded = text.removingPercentEncoding else { return nil }
+        guard !text.isEmpty, let decoded = text.percentDecoded else { return nil }
         let isASCII = decoded.utf8.allSatisfy { $0 < 0x80 }
         // Let `URL` map the host, because Foundation implements the mapping table of UTS #46.
         let mapped = isASCII ? nil : URL(string: "http://\(decoded)/")?.absoluteString.dropFirst(7).dropLast()

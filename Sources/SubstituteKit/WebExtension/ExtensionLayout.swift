@@ -172,7 +172,7 @@ struct ExtensionLayout {
     /// only on the component. The files of one folder therefore stay in one folder.
     private static func name(of part: Substring) -> String {
         if part.isEmpty { return replacement(for: part) }
-        guard let name = part.removingPercentEncoding, isPortable(name) else { return replacement(for: part) }
+        guard let name = part.percentDecoded, isPortable(name) else { return replacement(for: part) }
         return name
     }
 

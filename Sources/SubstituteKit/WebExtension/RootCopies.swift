@@ -75,7 +75,7 @@ struct RootCopies {
     /// Returns the file path for a URL's path; nil if a component contains an encoded slash or cannot be decoded.
     private static func decoded(_ path: String) -> String? {
         let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-        let names = parts.compactMap { $0.removingPercentEncoding }.filter { !$0.contains("/") }
+        let names = parts.compactMap { $0.percentDecoded }.filter { !$0.contains("/") }
         return names.count == parts.count ? names.joined(separator: "/") : nil
     }
 }
@@ -103,7 +103,7 @@ extension ReferenceScanner.Reference {
             switch part {
             case ".": continue
             case "..": _ = parts.popLast()
-            default: parts.append(part.removingPercentEncoding ?? String(part))
+            default: parts.append(part.percentDecoded ?? String(part))
             }
         }
         return parts.joined(separator: "/")

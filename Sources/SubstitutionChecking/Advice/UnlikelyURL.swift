@@ -81,7 +81,7 @@ enum UnlikelyURL {
             // The URL may be encoded more than once.
             let decoded =
                 text.hasPrefix("http%") || text.hasPrefix("https%") || text.contains("%2F%2F")
-                ? text.removingPercentEncoding ?? text : text
+                ? text.percentDecoded ?? text : text
             guard decoded.lowercased().hasPrefix("http") else { return nil }
             let whole = decoded.replacing(singleSlash) { "\($0.1)://" }
             return (try? URLPattern(whole)) == nil ? URLRepair.repaired(whole) : whole
@@ -180,7 +180,7 @@ enum UnlikelyURL {
 
     /// Finds the variables of routers and build tools in a path, such as `:id` and `[slug]`.
     private static func placeholder(_ parts: Parts) -> String? {
-        let path = parts.path.removingPercentEncoding ?? parts.path
+        let path = parts.path.percentDecoded ?? parts.path
         let values = parts.parameters.map(\.value).filter { $0.wholeMatch(of: wholeVariable) != nil }
         guard let found = path.firstMatch(of: variable).flatMap({ ($0.1 ?? $0.2).map(String.init) }) ?? values.first
         else { return nil }
@@ -262,7 +262,7 @@ enum UnlikelyURL {
         let dropped = Set(names)
         let kept = (parts.query ?? "").split(separator: "&").filter { part in
             let name = String(part.prefix { $0 != "=" })
-            return !dropped.contains(name.removingPercentEncoding ?? name)
+            return !dropped.contains(name.percentDecoded ?? name)
         }.joined(separator: "&")
         let key = String(parts.key.prefix { $0 != "?" }) + (kept.isEmpty ? "" : "?" + kept)
         let list = patterns.map { quoted($0) }.joined(separator: ", ")

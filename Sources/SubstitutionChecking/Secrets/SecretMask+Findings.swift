@@ -18,8 +18,8 @@ extension SecretMask {
         let url = withoutFragment(url)
         var findings = Findings()
         // The URL in a parameter may hold a password, too.
-        if UserInformation.isPresent(in: url) { findings.personal.append("") }
         let bytes = Array(url.utf8)
+        if UserInformation.occurrences(in: bytes).contains(where: \.isPassword) { findings.personal.append("") }
         for place in SecretScanner.places(in: url, isURL: true) {
             let name = place.name.lowercased().filter(\.isLetter)
             let isShared = ["token", "sign", ""].contains(name) || shared.contains(where: name.contains)

@@ -1,4 +1,5 @@
 import Foundation
+import SubstitutionStandards
 
 /// The query of a URL, whose parameters may sign the URL until a time.
 ///
@@ -17,7 +18,7 @@ struct SignedQuery {
         parameters = query.split { "&;".contains($0) }.map { part in
             let name = part.prefix { $0 != "=" }
             let value = part.dropFirst(name.count + 1)
-            return (name.removingPercentEncoding ?? String(name), value.removingPercentEncoding ?? String(value))
+            return (name.percentDecoded ?? String(name), value.percentDecoded ?? String(value))
         }
         names = Set(parameters.map { $0.name.lowercased() })
         hasSignature = names.contains { $0.hasSuffix("signature") || $0.hasSuffix("expires") || $0.hasPrefix("q-") }

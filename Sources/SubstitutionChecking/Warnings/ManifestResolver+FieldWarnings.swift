@@ -62,7 +62,7 @@ extension ManifestResolver {
     /// Returns a message about a name that is probably several names; nil if there is none.
     private static func problem(ofParameters names: [ParameterName]) -> String? {
         for name in names {
-            let text = name.description.removingPercentEncoding ?? name.description
+            let text = name.description.percentDecoded ?? name.description
             if name.text.isEmpty, name.isPrefix {
                 return "\"*\" matches every parameter; write true to ignore the whole query"
             }

@@ -282,7 +282,7 @@ private enum Spelling {
         let rest = text[start...].drop { !"/?".contains($0) }
         let path = rest.prefix { $0 != "?" }
         let query = rest.count > path.count ? String(rest.dropFirst(path.count + 1)) : nil
-        let hasDots = path.split(separator: "/").contains { [".", ".."].contains($0.removingPercentEncoding) }
+        let hasDots = path.split(separator: "/").contains { [".", ".."].contains($0.percentDecoded) }
         if path.isEmpty || hasDots { return (identity.base, query) }
         return ("\(identity.base.dropLast(identity.path.count))\(path)", query)
     }
@@ -320,7 +320,7 @@ private enum Spelling {
 
     /// Returns a path with its characters in NFD, as in the names of files that come from a Mac.
     private static func decomposed(_ path: String) -> String {
-        guard let text = path.removingPercentEncoding?.decomposedStringWithCanonicalMapping,
+        guard let text = path.percentDecoded?.decomposedStringWithCanonicalMapping,
             text.utf8.contains(where: { $0 >= 0x80 })
         else { return path }
         var result: [UInt8] = []

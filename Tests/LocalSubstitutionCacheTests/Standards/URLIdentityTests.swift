@@ -120,4 +120,13 @@ struct URLIdentityTests {
         }
         #expect(growth < Growth.limit)
     }
+
+    @Test("A URL of combining marks is read in linear time", arguments: ["\u{301}\u{316}", "%CC%81%CC%96"])
+    func marks(pair: String) throws {
+        let growth = try Growth.whenEightfold(1000) { count in
+            let identity = try URLIdentity("https://example.com/" + String(repeating: pair, count: count))
+            #expect(identity.decodedBase.hasSuffix("%CC%81%CC%96"))
+        }
+        #expect(growth < Growth.limit)
+    }
 }
