@@ -233,8 +233,11 @@ extension URLIdentity {
     ///
     /// An empty path becomes "/" (RFC 9110 §4.2.3).
     private static func withoutDotSegments(_ path: [UInt8]) -> [UInt8] {
+        // Most paths have no dot segments.
+        let mayHaveDots = zip(path, path.dropFirst()).contains { $0 == UInt8(ascii: "/") && $1 == UInt8(ascii: ".") }
+        if !mayHaveDots { return path.isEmpty ? [UInt8(ascii: "/")] : path }
         var kept: [ArraySlice<UInt8>] = []
-        var isFolder = path.isEmpty
+        var isFolder = false
         for segment in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst() {
             let isParent = segment.elementsEqual("..".utf8)
             isFolder = isParent || segment.elementsEqual(".".utf8)
