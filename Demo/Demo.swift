@@ -170,7 +170,7 @@ struct Demo {
             Recorded in \(name):
             \(recording.summary)
 
-              swift run substitute list --used \(name) Resources/Substitutions
+              swift run substitute preview --format text --used \(name) Resources/Substitutions
               swift run substitute explain Resources/Substitutions \(name)
             """
         )
@@ -225,7 +225,7 @@ struct Demo {
             """
 
             The site itself is at \(site.page.absoluteString). To see it in a browser with the app's files:
-              swift run substitute webextension \(folder.path) -o DemoExtension
+              swift run substitute extension \(folder.path) -o DemoExtension
             """
         )
         for await number in signals {

@@ -27,7 +27,8 @@ package enum CommandLineTool {
             console.print(Command.overview)
             return .good
         }
-        guard let command = Command.all.first(where: { $0.name == name }) else {
+        let begin = OldWords.commands[name] ?? [name]
+        guard let command = Command.all.first(where: { $0.name == begin[0] }) else {
             let asked = isHelp ? Array(words.dropFirst()) : words
             let meant = OtherTools.remedy(forCommand: asked, among: Command.all, console.tool).map { "; \($0)" } ?? ""
             console.printError(
@@ -40,7 +41,12 @@ package enum CommandLineTool {
             return .good
         }
         do {
-            let arguments = try Arguments(words.dropFirst(), command.allOptions, among: Command.all)
+            let arguments = try Arguments(
+                begin.dropFirst() + words.dropFirst(),
+                command.allOptions,
+                old: OldWords.options[name, default: [:]],
+                among: Command.all
+            )
             if arguments.has(.help) {
                 console.print(command.help)
                 return .good

@@ -17,7 +17,7 @@ LEFT_OUT = {
 }
 
 # Commands that the package manager runs without asking for permission, as the article "Install the tool" says.
-READING = {"check", "list", "explain", "schema", "completions", "help", "--help", "--version"}
+READING = {"check", "explain", "completions", "help", "--help", "--version"}
 PERMISSIONS = "--allow-writing-to-package-directory --allow-network-connections all"
 
 
@@ -36,7 +36,7 @@ def lines_of(text):
         elif match.group(3):
             line = " ".join(match.group(3).split())
             # A command's name alone is not a command line if the command needs arguments.
-            name = re.fullmatch(r"(?:swift package )?substitute(?:-edit)?(?: (?:add|import|explain|webextension))?", line)
+            name = re.fullmatch(r"(?:swift package )?substitute(?:-edit)?(?: (?:add|explain|extension))?", line)
             begins = re.match(r"(substitute|swift (package|run|test)|bash) \S", line)
             is_whole = begins and not name and "…" not in line and not re.fullmatch(r"swift package -\w", line)
             if is_whole and ("line", line) not in found:

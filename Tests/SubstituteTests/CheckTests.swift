@@ -50,16 +50,16 @@ struct CheckTests {
         try folder.write(#"{ "https://h/a": "b.txt" }"#, to: "error.json")
         let rows: [([String], Int32)] = [
             (["check", "warning.json"], 0), (["check", "--strict", "warning.json"], 1),
-            (["check", "-s", "warning.json"], 1),
             (["check", "error.json"], 1), (["check", "warning.json", "error.json"], 1), (["check", "none.json"], 1),
             (["check", "--json", "error.json"], 1), (["check"], 2), (["check", "--stict"], 2), (["check", "-x"], 2),
             (["check", "--json=yes"], 2), (["check", "--folder"], 2), ([], 2), (["chek"], 2), (["--help"], 0),
             (["check", "--help"], 0), (["check", "-h"], 0), (["help", "check"], 0), (["--version"], 0), (["-h"], 0),
             (["check", "--", "--strict"], 1), (["check", "."], 1), (["help", "chekc"], 2), (["--verson"], 2),
             (["check", "--folder", ".", "warning.json"], 2),
-            (["check", "--budget", "1B", "warning.json"], 0), (["check", "-b0", "warning.json"], 1),
-            (["check", "-b", "five", "warning.json"], 2), (["check", "--format", "xml", "warning.json"], 2),
-            (["list", "warning.json"], 0), (["schema"], 0), (["schema", "x"], 2), (["completions"], 2),
+            (["check", "--max-total", "1B", "warning.json"], 0), (["check", "--max-total=0", "warning.json"], 1),
+            (["check", "--max-total", "five", "warning.json"], 2), (["check", "--format", "xml", "warning.json"], 2),
+            (["preview", "--format", "text", "warning.json"], 0), (["init", "--schema"], 0),
+            (["init", "--schema", "x"], 2), (["init", "-o", "x"], 2), (["completions"], 2),
             (["completions", "tcsh"], 2), (["completions", "fish"], 0), (["init", "a", "b"], 2),
             (["preview", "a", "b"], 2),
         ]

@@ -73,9 +73,9 @@ struct ExplainTests {
         #expect(try await status([there, missing]) == 0)
         #expect(try await status(["--require", there]) == 0)
         #expect(try await status(["--require", there, missing]) == 1)
-        #expect(try await status(["-r", "https://example.com/news"]) == 1)
-        #expect(try await status(["-r", "manifest.json", there]) == 0)
-        #expect(try await status(["-r", ".", there]) == 0)
+        #expect(try await status(["--require", "https://example.com/news"]) == 1)
+        #expect(try await status(["--require", "manifest.json", there]) == 0)
+        #expect(try await status(["--require", ".", there]) == 0)
     }
 
     @Test("JSON has one object per line, with a reason if the URL is not substituted")
@@ -167,7 +167,7 @@ struct ExplainTests {
             ("page.har", 1, "https://example.com/site.css → site.css"),
             ("urls.txt", 0, "is answered with \"site.css\""),
         ] as [(String, Int32, String)] {
-            let result = await Tool.run(["explain", "-r", name], in: folder.url)
+            let result = await Tool.run(["explain", "--require", name], in: folder.url)
             #expect(result.status == status && result.output.contains(answer), "\(result)")
         }
     }
@@ -283,7 +283,7 @@ struct ExplainTests {
         #expect(!list.output.contains("#"), "\(list)")
         let pipe = folder.url.appendingPathComponent("pipe").path
         mkfifo(pipe, 0o600)
-        for command in ["explain", "import"] {
+        for command in ["explain", "add"] {
             let manifest = folder.url.appendingPathComponent("manifest.json").path
             let result = await Tool.run([command, manifest, pipe])
             #expect(result.status == 1)

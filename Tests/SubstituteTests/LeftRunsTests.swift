@@ -90,7 +90,7 @@ struct LeftRunsTests {
         #expect(received.contains("PATH=") && !received.contains("SUBSTITUTE_"))
     }
 
-    @Test("Closed standard input is reported", arguments: ["check -", "explain -", "import -"])
+    @Test("Closed standard input is reported", arguments: ["check -", "explain -", "add -"])
     func closedInput(command: String) async throws {
         let result = try await Program.run("/bin/sh", ["-c", "\"$0\" \(command) <&-", Tool.url.path], in: folder.url)
         #expect(result.status == 1)

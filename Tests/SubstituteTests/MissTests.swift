@@ -99,7 +99,7 @@ struct MissTests {
             #expect(result.output.contains("  Add it with: substitute add \(word)\n"), "\(result)")
         }
         #expect(try await shell("substitute add 'App'\\''s files' \(url)").status == 0)
-        #expect(await Tool.run(["explain", "-r", app, url], in: folder.url).status == 0)
+        #expect(await Tool.run(["explain", "--require", app, url], in: folder.url).status == 0)
         let plugin = await Tool.run(["explain", url], in: folder.url, environment: ["SUBSTITUTE_VERB": "substitute"])
         #expect(plugin.output.contains("  Add it with: swift package substitute-edit add \(url)\n"), "\(plugin)")
     }
@@ -211,7 +211,9 @@ struct MissTests {
             (app, "call stop() before it ends"), ("{\"log\":{\"entries\":[]}}", "export all as HAR"),
         ] {
             try folder.write(text, to: "app.har")
-            for arguments in [["explain"], ["explain", "--json"], ["list", "--used"], ["preview", "--used"]] {
+            for arguments in [
+                ["explain"], ["explain", "--json"], ["preview", "--format", "text", "--used"], ["preview", "--used"],
+            ] {
                 let result = await Tool.run(arguments + ["app.har"], in: folder.url)
                 #expect(result.status == 1 && result.output == "", "\(result)")
                 #expect(result.errors.contains("the recording \"app.har\" has no entries: "), "\(result)")

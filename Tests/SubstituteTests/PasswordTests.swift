@@ -133,7 +133,8 @@ struct PasswordTests {
         let formats = ["text", "json", "github"]
         let commands =
             formats.map { ["check", "--format", $0, manifest] } + [
-                ["list", manifest], ["list", "--json", manifest], ["preview", "-o", "-", manifest],
+                ["preview", "--format", "text", manifest], ["preview", "--format", "json", manifest],
+                ["preview", "-o", "-", manifest],
                 ["explain", manifest, url], ["explain", "--json", manifest, "https://h/b"],
             ]
         for (number, text) in Self.manifests(url).enumerated() {
@@ -152,12 +153,13 @@ struct PasswordTests {
         "explain|MANIFEST|URL", "explain|--json|MANIFEST|URL", "explain|-H|URL|MANIFEST|https://h/",
         "explain|-m|URL|MANIFEST|https://h/a.css", "explain|--require|MANIFEST|https://h/|URL",
         "explain|-H|X: URL|-H|Authorization: URL|MANIFEST|https://h/a.css", "add|-n|MANIFEST|URL",
-        "add|--as|URL|MANIFEST|https://h/", "add|--host|URL|https://h/",
-        "add|--max-size|URL|MANIFEST|https://h/", "import|-n|MANIFEST|FILE", "import|MANIFEST|URL",
-        "import|-n|--only|URL|MANIFEST|FILE", "import|-n|--exclude|URL|MANIFEST|FILE",
-        "import|-n|--host|URL|MANIFEST|FILE", "import|-n|--strip-query|MANIFEST|FILE", "check|URL",
-        "check|--format|URL|MANIFEST", "check|--format|json|URL", "list|URL", "outdated|URL", "update|URL",
-        "preview|URL", "webextension|URL", "schema|URL", "completions|URL", "init|/dev/null/URL", "URL",
+        "add|--as|URL|MANIFEST|https://h/", "add|--also-host|URL|https://h/",
+        "add|--max-size|URL|MANIFEST|https://h/", "add|-n|MANIFEST|FILE", "add|MANIFEST|URL.har",
+        "add|-n|--only|URL|MANIFEST|FILE", "add|-n|--exclude|URL|MANIFEST|FILE",
+        "add|-n|--only-host|URL|MANIFEST|FILE", "add|-n|--strip-query|MANIFEST|FILE", "check|URL",
+        "check|--format|URL|MANIFEST", "check|--format|json|URL", "preview|--format|text|URL", "preview|--format|URL",
+        "update|-n|URL", "update|URL",
+        "preview|URL", "extension|URL", "init|--schema|URL", "completions|URL", "init|/dev/null/URL", "URL",
         "help|URL", "explain|URL",
     ]
 
@@ -186,7 +188,7 @@ struct PasswordTests {
         }
         await expectNothing(["explain", manifest, "-"], input: "\(url)\nhttps://h/a.css\n")
         await expectNothing(["explain", "--json", manifest, "-"], input: recording)
-        await expectNothing(["import", "-n", manifest, "-"], input: recording)
+        await expectNothing(["add", "-n", manifest, "-"], input: recording)
     }
 
     @Test("The password in a manifest is hidden on all pages")
@@ -201,7 +203,7 @@ struct PasswordTests {
         try folder.write(text, to: "manifest.json")
         let out = try TemporaryFolder()
         let target = out.url.appendingPathComponent("extension").path
-        await expectNothing(["webextension", manifest, "-o", target])
+        await expectNothing(["extension", manifest, "-o", target])
         await expectNothing(["preview", manifest, "-o", "-"])
         for name in try FileManager.default.subpathsOfDirectory(atPath: target) where name.hasSuffix(".html") {
             let page = try String(contentsOfFile: "\(target)/\(name)", encoding: .utf8)
@@ -216,7 +218,8 @@ struct PasswordTests {
         let url = "\(server.url.absoluteString)/a.css?next=https://user:s3cr3t@h/"
         try folder.write("{ \"\(url)\": \"a.css\" }", to: "manifest.json")
         for arguments in [
-            ["outdated"], ["outdated", "--json"], ["update", "-n"], ["update"], ["preview", "--outdated", "-o", "-"],
+            ["update", "--dry-run"], ["update", "--dry-run", "--json"], ["update", "-n"], ["update"],
+            ["preview", "--outdated", "-o", "-"],
         ] {
             await expectNothing(arguments + [manifest])
         }

@@ -217,7 +217,7 @@ struct PluginTests {
 
         // If there are two manifests, neither manifest is the default.
         try app.write("{}", to: "Substitutions/manifest.json")
-        let several = try await swift(["package", "substitute", "list"])
+        let several = try await swift(["package", "substitute", "preview", "--format", "text"])
         #expect(several.status != 0)
         #expect(
             several.output.contains(

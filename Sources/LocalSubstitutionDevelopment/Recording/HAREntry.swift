@@ -22,7 +22,7 @@ package struct HAREntry: Encodable, Sendable {
 
         /// The names of the fields whose values are recorded.
         ///
-        /// A value is recorded if it identifies no user, or if `substitute import` needs it. All other fields are
+        /// A value is recorded if it identifies no user, or if `substitute add` needs it. All other fields are
         /// recorded without their values.
         private static let kept: Set = [
             "accept", "accept-encoding", "accept-language", "accept-ranges", "access-control-allow-origin", "age",

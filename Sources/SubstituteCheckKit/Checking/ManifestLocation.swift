@@ -82,14 +82,18 @@ package struct ManifestLocation: Sendable {
     private func checkKind(of operand: String) throws(UsageError) {
         let server = operand.prefix { $0 != "/" }
         let isPath = server.count == operand.count || server != "localhost" && !server.contains { ".:".contains($0) }
-        guard isFile(operand) || isPath && !operand.hasPrefix("//"), let type = MediaType(fileName: operand),
-            type.isHTML || type.isJavaScript || type.essence == "text/css"
-                || ["image", "font", "audio", "video"].contains(type.kind)
-        else { return }
+        guard isFile(operand) || isPath && !operand.hasPrefix("//"), Self.isShipped(operand) else { return }
         throw UsageError(
             "\(quoted(operand)) is a file, and this command takes a manifest or URLs; name the URL for which the file answers. To ship "
                 + "the file, write an entry, such as \"https://example.com/\(visible(operand))\": \(quoted(operand))"
         )
+    }
+
+    /// True for the name of a file that can only be one of those that ship.
+    package static func isShipped(_ name: String) -> Bool {
+        guard let type = MediaType(fileName: name) else { return false }
+        return type.isHTML || type.isJavaScript || type.essence == "text/css"
+            || ["image", "font", "audio", "video"].contains(type.kind)
     }
 
     /// Splits operands into the URLs and the manifest before them; the manifest is nil if the first operand is a URL.

@@ -2,6 +2,6 @@
 package enum CommandPermissions {
     /// The commands that need permission, because they write to the package's folder or use the network.
     package static let needed: Set = [
-        "init", "capture", "browse", "verify", "import", "add", "outdated", "update", "preview", "webextension",
+        "init", "add", "update", "preview", "browse", "extension", "verify",
     ]
 }

@@ -7,8 +7,8 @@ package enum ExitStatus: Int32, Sendable {
     case bad = 1
     /// The tool was used wrongly, and has done nothing.
     case usage = 2
-    /// Nothing is known to be wrong, but a file could not be compared.
-    case uncompared = 3
+    /// A dry run found a file that is out of date.
+    case outdated = 3
 }
 
 /// An error about a wrong use of the tool; its message is a sentence.

@@ -109,7 +109,7 @@ struct CaptureSelection {
             throw ToolError("--only leaves out its kind, \(kind)")
         }
         if !filter.hosts.isEmpty, !filter.hosts.contains(key) {
-            throw ToolError("--host leaves out its server")
+            throw ToolError("--only-host leaves out its server")
         }
         if let part = filter.exclusions.first(where: { Self.matches($0, url) }) {
             throw ToolError("--exclude \(quoted(part)) leaves it out")

@@ -79,11 +79,10 @@ struct RecordedUse {
 }
 
 extension CommandOption where Self == Option<String?> {
-    /// The option that names a recording; the commands `list` and `preview` count the answers in it.
+    /// The option that names a recording; `preview` counts the answers in it.
     static var used: Self {
         Self(
             "used",
-            short: "u",
             value: "recording",
             "Show how often each URL was answered, from a recording (HAR) of the app."
         ) { $0 }

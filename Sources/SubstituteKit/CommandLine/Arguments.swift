@@ -66,11 +66,16 @@ struct Arguments {
     private var values: [String: [String]] = [:]
     /// All commands of the tool, to say which of them has an option that this one lacks.
     private let commands: [Command]
+    /// The names of options in earlier versions, with their hyphens, each with the present name.
+    private let old: [String: String]
 
-    init(_ words: some Sequence<String>, _ options: [any CommandOption], among commands: [Command] = [])
-        throws(UsageError)
-    {
-        self.commands = commands
+    init(
+        _ words: some Sequence<String>,
+        _ options: [any CommandOption],
+        old: [String: String] = [:],
+        among commands: [Command] = []
+    ) throws(UsageError) {
+        (self.commands, self.old) = (commands, old)
         var words = Array(words)[...]
         while let word = words.popFirst() {
             if word == "--" {
@@ -108,7 +113,7 @@ struct Arguments {
     ) throws(UsageError) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = parts.first.map(String.init) ?? ""
-        guard let option = options.first(where: { $0.name == name }) else {
+        guard let option = options.first(where: { $0.name == old["--\(name)"] ?? name }) else {
             let meant = OtherTools.remedy(forOption: name, options, among: commands).map { "; \($0)" } ?? ""
             throw UsageError("there is no option \(quoted("--" + name))\(meant)")
         }
@@ -122,7 +127,7 @@ struct Arguments {
     ) throws(UsageError) {
         var letters = word
         while let letter = letters.popFirst() {
-            guard let option = options.first(where: { $0.short == letter }) else {
+            guard let option = options.first(where: { $0.short == letter || $0.name == old["-\(letter)"] }) else {
                 // A word with several letters may be a long option with one hyphen, as in `-strict`.
                 let name = word.count > 1 ? String(word.prefix { $0 != "=" }) : String(letter)
                 let meant = OtherTools.remedy(forOption: name, options, among: commands).map { "; \($0)" } ?? ""

@@ -61,9 +61,9 @@ struct Command: Sendable {
         """
     }
 
-    /// Returns rows as two indented columns.
-    static func list(_ rows: [(String, String)]) -> String {
-        let width = (rows.map(\.0.count).max() ?? 0) + 2
+    /// Returns rows as two indented columns; without `width`, the first one is as wide as its longest text needs.
+    static func list(_ rows: [(String, String)], width: Int? = nil) -> String {
+        let width = width ?? (rows.map(\.0.count).max() ?? 0) + 2
         return rows.map { name, text in
             let indented = text.split(separator: "\n", omittingEmptySubsequences: false)
                 .joined(separator: "\n" + String(repeating: " ", count: width + 2))

@@ -25,7 +25,7 @@ enum OtherTools {
         if first.contains("://") { return "\(quoted(tool.words("add \(first)"))) loads a URL and adds its entry" }
         return first.hasSuffix(".json") || first.contains("/")
             ? "the command comes first, as in \(quoted(tool.words("check \(first)")))"
-            : "the commands are \(commands.map(\.name).joined(separator: ", "))"
+            : "the commands are \(Command.listed.map(\.name).joined(separator: ", "))"
     }
 
     typealias Purpose = (line: String, purpose: String)
@@ -70,7 +70,7 @@ enum OtherTools {
         ),
         (
             ["ls", "dir", "tree", "files", "inventory", "stats", "size", "du", "urls", "entries", "print", "cat"],
-            [("list", "lists the URLs with their files")]
+            [("preview --format text", "lists the URLs with their files")]
         ),
         (
             [
@@ -81,7 +81,7 @@ enum OtherTools {
         ),
         (
             ["crawl", "record", "snapshot", "archive", "spider", "har"],
-            [("capture https://example.com/", "loads a page in a browser, and adds the files that it loads")]
+            [("add --in-browser https://example.com/", "loads a page in a browser, and adds the files that it loads")]
         ),
         (
             ["sync", "refresh", "pull", "upgrade", "renew", "reload", "synchronize", "synchronise", "up-to-date"],
@@ -89,7 +89,7 @@ enum OtherTools {
         ),
         (
             ["diff", "status", "compare", "changed", "changes", "stale", "st"],
-            [("outdated", "says which files differ from their servers' versions")]
+            [("update --dry-run", "says which files differ from their servers' versions")]
         ),
         (
             ["test", "e2e", "screenshot", "assert", "prove", "visual"],
@@ -102,13 +102,14 @@ enum OtherTools {
         (
             ["export", "dump", "save-as", "html"],
             [
-                ("preview -o files.html", "writes a page of the files"), ("list --json", "prints the entries"),
-                ("webextension -o FOLDER", "writes a browser extension"),
+                ("preview -o files.html", "writes a page of the files"),
+                ("preview --format json", "prints the entries"),
+                ("extension -o FOLDER", "writes a browser extension"),
             ]
         ),
         (
-            ["extension", "web-extension", "addon", "plugin", "xpi", "crx", "chrome", "firefox", "safari"],
-            [("webextension -o FOLDER", "writes an extension that shows the files in a browser")]
+            ["web-extension", "addon", "plugin", "xpi", "crx", "chrome", "firefox", "safari"],
+            [("extension -o FOLDER", "writes an extension that shows the files in a browser")]
         ),
         (
             ["create", "new", "generate", "scaffold", "setup", "bootstrap", "begin", "initialize", "initialise"],
@@ -164,11 +165,11 @@ enum OtherTools {
     static let synonyms: [(words: Set<String>, meant: [String])] = [
         (
             ["to", "o", "out", "dest", "destination", "target", "into", "save-to", "outfile", "out-file", "save"],
-            ["as", "output", "report", "har"]
+            ["as", "output", "har"]
         ),
         (
             ["d", "dir", "directory", "outdir", "out-dir", "output-dir", "output-folder", "prefix", "files", "root"],
-            ["folder", "output", "report", "as"]
+            ["folder", "output", "as"]
         ),
         (["file", "filename", "name", "path", "save-as", "rename", "output-document"], ["as", "output"]),
         (["f", "force", "overwrite", "clobber", "refresh", "update", "reload"], ["replace"]),
@@ -181,19 +182,18 @@ enum OtherTools {
         ),
         (
             [
-                "domain", "domains", "server", "origin", "hosts", "only-host", "also-host", "allow-host", "allow-hosts",
-                "span-hosts", "cross-origin", "third-party",
+                "host", "domain", "domains", "server", "origin", "hosts", "allow-host", "allow-hosts", "span-hosts",
+                "cross-origin", "third-party",
             ],
-            ["host", "pages"]
+            ["also-host", "pages"]
         ),
         (["max-file-size", "max-filesize", "max-bytes", "limit-file"], ["max-size"]),
         (
-            ["max", "limit", "max-total", "total", "size", "max-size", "quota", "cap"],
-            ["budget", "max-size", "unused-limit"]
+            ["max", "limit", "budget", "total", "size", "quota", "cap"],
+            ["max-total", "max-size", "max-unused"]
         ),
-        (["max-unused"], ["unused-limit"]),
-        (["min", "minimum", "at-least", "coverage", "min-coverage", "share"], ["require"]),
-        (["threshold", "fuzz", "max-diff", "diff", "pixel-tolerance", "allow-difference"], ["tolerance", "require"]),
+        (["min", "minimum", "require", "coverage", "min-coverage", "share"], ["at-least"]),
+        (["threshold", "fuzz", "max-diff", "diff", "pixel-tolerance", "allow-difference"], ["tolerance", "at-least"]),
         (
             [
                 "fail-on-warning", "fail-on-warnings", "warnings-as-errors", "werror", "error", "pedantic",
@@ -219,7 +219,7 @@ enum OtherTools {
         (["ignore-query", "no-query", "drop-query", "without-query", "strip-queries"], ["strip-query"]),
         (["hide", "selector", "exclude-selector", "ignore-selector"], ["mask"]),
         (["reporter", "output-format", "sarif", "github", "text", "xml", "junit", "ci"], ["format"]),
-        (["html", "report-dir", "html-report"], ["report", "output"]),
+        (["html", "report", "report-dir", "html-report"], ["output"]),
         (["chromium", "executable", "browser-path", "channel", "executable-path"], ["browser"]),
         (["live", "live-reload", "follow", "hot", "w", "server", "s"], ["watch", "serve"]),
         (["recording", "har"], ["used", "har"]),

@@ -4,34 +4,66 @@ import SubstituteCheckKit
 import SubstitutionChecking
 import SubstitutionRules
 
-/// Loads URLs into the manifest's folder, and adds an entry for each URL.
+/// Adds files and their entries: from URLs, from a recorded page, or from pages that a browser loads.
 enum AddCommand {
     static let command = Command(
         name: "add",
-        summary: "Loads URLs into the manifest's folder, and adds their entries.",
-        operands: "[OPTIONS] [MANIFEST] URL…",
+        summary: "Adds files and their entries: from URLs, from a recorded page, or from a browser.",
+        operands: "[OPTIONS] [MANIFEST] URL…|FILE.har",
         operandKind: .manifest,
-        options: [path, replace, .discardEdits, references, host, .maxSize, .dryRun, .includePrivate],
+        options: browserOptions + urlOptions + ImportRun.options + [.includePrivate, .maxSize, .dryRun],
         discussion: """
             Saves each file as host/path below the manifest's folder. New entries follow all others, in the same
-            style; the rest of the manifest is not changed. A URL that an entry already answers is not loaded; for
-            such a URL, --with-references reads the existing file. If the server redirects a page, a stylesheet or a
-            module to another URL, the entry is for that URL.
-            With --replace, a file that was edited here, or that .substitute.json does not know, is replaced only with
-            --discard-edits.
+            style; nothing else in the manifest is changed. A URL that an entry already answers is left out.
+
+            URLs are loaded as they are; with --with-references, so are the files of pages and stylesheets. If the
+            server redirects a page, a stylesheet or a module to another URL, the entry is for that URL. Redirects are
+            followed to http: and https:, but never from https: to http:, nor from a public server to a private
+            address. With --replace, a file that was edited here, or that .substitute.json does not know, is replaced
+            only with --discard-edits. A file may take two minutes to load, and one second more for each 10 kB.
+
+            FILE.har is a recorded page: open the browser's developer tools, choose Network, switch its cache off, load
+            the page, and export all as HAR with content. - reads it from standard input.
+
+            With --in-browser, the command starts Chrome, Chromium, Edge or Brave with a fresh profile, loads each page
+            with the cache off and without service workers, and adds what its servers sent. With --show, a window
+            opens in which you can sign in and click; the recording ends when you close it. Otherwise a page is
+            complete when nothing has been loading and no script has been busy for half a second. Then at most 500
+            images that it names for other screens are loaded. What an incomplete page has loaded is added, too.
+
+            From a recording and a browser, the command takes complete responses to GET with status 200 or 203, and
+            says why it leaves others out. It never writes cookies, passwords and tokens from headers. A response that
+            may be for one person is left out: if its Cache-Control has no-store or private; if it was requested with
+            Authorization or a similar field; if it was requested with cookies, and either it depends on them (Vary),
+            or it is no stylesheet, script, image or font and its Cache-Control has neither public nor s-maxage; and
+            if its URL holds a token or password. Browsers leave the cookies out of a recording unless you ask for
+            them, so look through what was recorded while you were signed in.
 
             \(Command.aboutManifest)
 
-            Exits with 0 if an entry now answers every URL; 1 if a URL could not be loaded or the manifest has errors,
-            in which case nothing is changed; and 2 on a usage error. If a reference of a page or stylesheet cannot be
-            loaded, it is reported, and the rest is added. Redirects are followed to http: and https:, but never from
-            https: to http:, nor from a public server to a private address. A file may take two minutes to load, and
-            one second more for each 10 kB.
+            Exits with 0 if an entry now answers every URL, a recording could be read, or the pages are complete; 1 if
+            a URL or a page could not be loaded, a recording could not be read or the manifest has errors, in which
+            case nothing is changed; 1 if a page was not complete within the time limit, or its server answered with a
+            status of 400 or above; and 2 on a usage error. If a reference of a page or stylesheet cannot be loaded,
+            it is reported, and the rest is added.
             """,
-        example: "  substitute add --with-references https://example.com/",
+        example: """
+              substitute add --in-browser --device phone --device desktop --scroll https://example.com/
+              substitute add --with-references https://example.com/
+              substitute add --only image,stylesheet,font --dry-run page.har
+            """,
         run: run
     )
 
+    /// The options that only pages in a browser have.
+    private static let browserOptions: [any CommandOption] = [inBrowser] + CaptureCommand.options
+    /// The options that only URLs have that are loaded without a browser.
+    private static let urlOptions: [any CommandOption] = [path, replace, .discardEdits, references, alsoHost]
+
+    private static let inBrowser = Option(
+        "in-browser",
+        "Load the pages in a browser, and add the files that they load."
+    )
     private static let path = Option(
         "as",
         value: "path",
@@ -41,21 +73,54 @@ enum AddCommand {
     fileprivate static let replace = Option("replace", "Load a URL again even if an entry already answers it.")
     private static let references = Option(
         "with-references",
-        short: "r",
-        "Also load the files that the pages and stylesheets refer to, and those that their\nstylesheets and frames refer to: CSS url() and @import; HTML link, script, img,\nsrcset, source, video, audio, track, input, object, embed and iframe; SVG image and\nuse. Only from the same server and port, and never http: from https:."
+        "Also load the files that the pages and stylesheets refer to, and those that their\nstylesheets and frames refer to: CSS url() and @import; HTML link, script, img,\nsrcset, source, video, audio, track, input, object, embed and iframe; SVG image and\nuse. Only from the same server and port, and never http: from https:. For a URL that\nan entry already answers, the existing file is read."
     )
 
-    fileprivate static let host = Option(
-        repeated: "host",
+    fileprivate static let alsoHost = Option(
+        repeated: "also-host",
         value: "host",
         "Also load references from this server, on any port. *.example.com means\nexample.com and its subdomains; example.com:8080 means one port. May be repeated.",
         HostSelection.init
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
+        func refuse(_ options: [any CommandOption], _ purpose: String) throws(UsageError) {
+            guard let option = options.first(where: { arguments.has($0) }) else { return }
+            throw UsageError("--\(option.name) is for \(purpose)")
+        }
+        let recording = try arguments.has(inBrowser) ? nil : recording(arguments.operands, in: console.folder)
+        if !arguments.has(inBrowser) { try refuse(browserOptions, "--in-browser") }
+        if recording == nil, !arguments.has(inBrowser) {
+            try refuse(ImportRun.options, "a recording (HAR) or --in-browser")
+            return try await load(arguments, console)
+        }
+        try refuse(urlOptions, "URLs that are loaded without a browser")
+        if let recording { return try await ImportRun.add(recording, arguments, console) }
+        return try await CaptureCommand.run(arguments, console)
+    }
+
+    /// Returns the operand that names a recording; nil if the operands are URLs, after an optional manifest.
+    private static func recording(_ operands: [String], in folder: CurrentFolder) throws(UsageError) -> String? {
+        guard let last = operands.last else { return nil }
+        if operands.contains(where: { $0 == "-" || $0.lowercased().hasSuffix(".har") }) {
+            guard operands.count <= 2 else {
+                throw UsageError("name one recording, and optionally a manifest before it")
+            }
+            return last
+        }
+        guard operands.count <= 2, !ManifestLocation.isURL(last), !ManifestLocation.isShipped(last),
+            let kind = folder.targetKind(of: last)
+        else { return nil }
+        // A single operand may be a manifest that no URL follows.
+        let isManifest = kind == .typeDirectory || last.split(separator: "/").last == "manifest.json"
+        return operands.count == 2 || !isManifest ? last : nil
+    }
+
+    /// Loads URLs, and adds them.
+    private static func load(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, urls) = try ManifestLocation(console).split(arguments.operands)
         let keys = try urls.map(key)
-        guard !keys.isEmpty else { throw UsageError("name a URL to load") }
+        guard !keys.isEmpty else { throw UsageError("name a URL to load, or a recorded page (HAR)") }
         let path = try arguments[path]
         if path != nil, keys.count > 1 { throw UsageError("--as is for one URL") }
         let manifest = try ManifestLocation(console).find(named)
@@ -80,7 +145,7 @@ enum AddCommand {
 
     /// Parses a URL as a user types it; the scheme may be missing.
     static func key(_ text: String) throws(UsageError) -> URLPattern {
-        guard text != "-" else { throw UsageError("name the URLs; standard input is not read") }
+        guard text != "-" else { throw UsageError("name the URLs; standard input is not read for them") }
         guard !text.contains("…") else {
             throw UsageError("\(quoted(text)) was shortened (\"…\") by the program that showed it; copy the whole URL")
         }
@@ -139,7 +204,7 @@ private struct AddRun {
     init(_ arguments: Arguments, _ manifest: ManifestFile, _ staging: StagingFolder, _ network: Network) throws {
         (replaces, discardsEdits) = (arguments.has(AddCommand.replace), arguments.has(.discardEdits))
         limit = try arguments[.maxSize]?.bytes
-        selection = ReferenceSelection(try arguments[AddCommand.host])
+        selection = ReferenceSelection(try arguments[AddCommand.alsoHost])
         (self.manifest, self.staging, self.network) = (manifest, staging, network)
     }
 
@@ -260,7 +325,7 @@ private struct AddRun {
             if seen.count + keys.count > Self.most {
                 lines.append(
                     "skipped  \(counted(keys.count, "reference")), because one run loads at most \(Self.most) URLs; "
-                        + "import a recording instead"
+                        + "add a recording of the page instead"
                 )
                 break
             }

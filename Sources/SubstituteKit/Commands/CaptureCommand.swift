@@ -4,34 +4,11 @@ import SubstituteCheckKit
 
 /// Loads pages in a separate browser, and imports the resources of these pages.
 enum CaptureCommand {
-    static let command = Command(
-        name: "capture",
-        summary: "Loads pages in a browser, and adds the files that they load, with their entries.",
-        operands: "[OPTIONS] [MANIFEST] URL…",
-        operandKind: .manifest,
-        options: [devices, LoadOptions.scroll, LoadOptions.wait, show, har] + ImportRun.options + [
-            BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
-        ],
-        discussion: """
-            Starts Chrome, Chromium, Edge or Brave with a fresh profile, loads each page with the cache off and
-            without service workers, and adds each response as its server sent it. As with substitute import, existing
-            entries are not changed, and the command prints the reason for each response that it leaves out.
-
-            With --show, a window opens in which you can sign in and click; the recording ends when you close it.
-
-            A page is complete when nothing has been loading and no script has been busy for half a second. Then the
-            images that it names for other screens (srcset, image-set) are loaded, at most 500. What an incomplete page
-            has loaded is added, too.
-
-            \(Command.aboutManifest)
-
-            Exits with 0 if the pages are complete; 1 if a page was not complete within the time limit, or its server
-            answered with a status of 400 or above; 1 if a page could not be loaded or the manifest has errors, in
-            which case nothing is changed; and 2 on a usage error.
-            """,
-        example: "  substitute capture --device phone --device desktop --scroll https://example.com/",
-        run: run
-    )
+    /// The options that only pages in a browser have.
+    static let options: [any CommandOption] = [
+        devices, LoadOptions.scroll, LoadOptions.wait, show, har, BrowserSettings.timeout, BrowserProgram.option,
+        BrowserSettings.noSandbox,
+    ]
 
     private static let devices = Option(
         repeated: "device",
@@ -41,7 +18,7 @@ enum CaptureCommand {
     private static let show = Option("show", "Open a window, and record until it is closed.")
     private static let har = Option("har", value: "file", "Also save the recording (HAR) in this file.") { $0 }
 
-    private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
+    static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
@@ -98,7 +75,7 @@ enum CaptureCommand {
         }
         if failed == 0 { return .good }
         console.printError(
-            "substitute capture: \(counted(failed, "page")) \(failed == 1 ? "was" : "were") not loaded completely; what was loaded is kept"
+            "substitute add: \(counted(failed, "page")) \(failed == 1 ? "was" : "were") not loaded completely; what was loaded is kept"
         )
         return .bad
     }

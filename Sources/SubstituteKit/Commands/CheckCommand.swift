@@ -10,7 +10,7 @@ enum CheckCommand {
         summary: "Reports everything that is wrong with a manifest, and where.",
         operands: "[OPTIONS] [MANIFEST…]",
         operandKind: .manifest,
-        options: [strict, all, watch, budget, webViews, format, json, folder],
+        options: [strict, all, watch, maxTotal, webViews, format, .json, folder],
         discussion: """
             \(Command.aboutManifest)
             With -, the command reads the manifest from standard input; its files are in the current folder, or in the
@@ -23,33 +23,29 @@ enum CheckCommand {
 
             Exits with 0 if there is no error, 1 if there is one, and 2 on a usage error.
             """,
-        example: "  substitute check --strict --budget 5MB",
+        example: "  substitute check --strict --max-total 5MB",
         run: run
     )
 
-    private static let strict = Option("strict", short: "s", "Treat warnings as errors.")
+    private static let strict = Option("strict", "Treat warnings as errors.")
     private static let all = Option(
         "all",
-        short: "a",
         "List each file that no entry uses, and each URL that is missing, instead of counts."
     )
-    private static let watch = Option("watch", short: "w", "Check again whenever something is saved, until Control-C.")
-    private static let budget = Option(
-        "budget",
-        short: "b",
+    private static let watch = Option("watch", "Check again whenever something is saved, until Control-C.")
+    private static let maxTotal = Option(
+        "max-total",
         value: "size",
         "Report an error if the files in total are larger than this, such as 5MB.",
         Quantity.size
     )
     private static let webViews = Option(
         "web-views",
-        "Also warn about entries that substitute webextension leaves to the network, and about\nreferences in stylesheets and scripts that lead nowhere in the extension."
+        "Also warn about entries that substitute extension leaves to the network, and about\nreferences in stylesheets and scripts that lead nowhere in the extension."
     )
     private static let format = ReportFormat.option(of: "issue")
-    private static let json = Option("json", "The same as --format json.")
     private static let folder = Option(
         "folder",
-        short: "f",
         value: "folder",
         "The folder of the files, for a manifest from standard input."
     ) { $0 }
@@ -64,8 +60,8 @@ enum CheckCommand {
         if arguments.has(folder), !manifests.contains(where: { $0 == nil }) {
             throw UsageError("--folder is for a manifest from standard input; the files of any other lie beside it")
         }
-        let limit = try arguments[budget]
-        let reportFormat = try arguments[format] ?? (arguments.has(json) ? .json : .text)
+        let limit = try arguments[maxTotal]
+        let reportFormat = try arguments.format(format) ?? .text
         let once = { try check(manifests, format: reportFormat, limit: limit, arguments, console) }
         if arguments.has(watch) { try await followChanges(of: manifests, console, once) }
         return try once()

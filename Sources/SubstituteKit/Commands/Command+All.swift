@@ -1,29 +1,35 @@
 extension Command {
-    /// Every command, in the order in which a designer needs them.
-    static let all = [
-        InitCommand.command, CaptureCommand.command, ImportCommand.command, AddCommand.command, OutdatedCommand.command,
-        UpdateCommand.command,
-        CheckCommand.command, ListCommand.command, ExplainCommand.command, PreviewCommand.command,
-        BrowseCommand.command,
-        VerifyCommand.command,
-        WebExtensionCommand.command, SchemaCommand.command, CompletionsCommand.command,
+    /// The commands that the help lists, in the order in which a designer needs them.
+    private static let groups = [
+        ("Make", [InitCommand.command, AddCommand.command, UpdateCommand.command]),
+        (
+            "Look",
+            [ExplainCommand.command, PreviewCommand.command, BrowseCommand.command, ExtensionCommand.command]
+        ),
+        ("Keep right", [CheckCommand.command, VerifyCommand.command]),
     ]
+
+    /// Every command that the help lists.
+    static let listed = groups.flatMap { $1 }
+
+    /// Every command.
+    static let all = listed + [CompletionsCommand.command]
 
     /// The help of the tool.
     static var overview: String {
-        """
-        Creates, fills, checks, explains and shows a manifest of LocalSubstitutionCache.
+        let commands = groups.map { "\($0):\n\(list($1.map { ($0.name, $0.summary) }, width: 11))" }
+        return """
+            Creates, fills, checks, explains and shows a manifest of LocalSubstitutionCache.
 
-        Usage: substitute COMMAND …
+            Usage: substitute COMMAND …
 
-        Commands:
-        \(list(all.map { ($0.name, $0.summary) }))
+            \(commands.joined(separator: "\n\n"))
 
-        Options:
-        \(list([("-h, --help", "Print this help; after a command, that command's help."), ("--version", "Print the version.")]))
+            Options:
+            \(list([("-h, --help", "Print this help; after a command, that command's help."), ("--version", "Print the version.")]))
 
-        Example:
-          substitute check
-        """
+            Example:
+              substitute check
+            """
     }
 }

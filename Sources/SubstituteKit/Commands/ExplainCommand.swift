@@ -17,13 +17,13 @@ struct ExplainCommand {
         summary: "Shows for each URL which file answers it, or why none does.",
         operands: "[OPTIONS] [MANIFEST] URL|FILE…",
         operandKind: .manifest,
-        options: [method, header, require, json],
+        options: [method, header, require, format, .json],
         discussion: """
             Prints the entry and the file that answer a URL, with the status and headers of the response; or the
             reason why the URL is left to the network, with the nearest entry. FILE is a list of URLs, one per line,
             or a recording of a page (HAR); - reads either from standard input. For a recording, and for more than five
             URLs, the URLs that no file answers come first, with the commands that add them, then one line for each
-            file; --json has the details. For several URLs, the last line says how many of them files answer.
+            file; --format json has the details. For several URLs, the last line says how many of them files answer.
 
             For a recording by the app (cache.record(to:)), the command lists the URLs that the network answered:
             first those that files could answer, with the commands that add them, then those that files cannot answer.
@@ -66,8 +66,8 @@ struct ExplainCommand {
             return (name: String(header[..<colon]), value: value)
         }
     }
-    private static let require = Option("require", short: "r", "Exit with 1 when a URL is not answered by a file.")
-    private static let json = Option("json", "Print one JSON object for each URL, and nothing else.")
+    private static let require = Option("require", "Exit with 1 when a URL is not answered by a file.")
+    private static let format = ReportFormat.option(of: "URL", [.text, .json])
 
     private let table: SubstitutionTable
     private let path: String
@@ -78,7 +78,7 @@ struct ExplainCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         let operands = try ExplainOperands(arguments.operands, in: console.folder)
-        let headers = try arguments[header]
+        let (headers, isJSON) = try (arguments[header], arguments.format(format) == .json)
         let file = try ManifestLocation(console).find(operands.manifest)
         let explain = ExplainCommand(
             table: try file.table(),
@@ -94,14 +94,14 @@ struct ExplainCommand {
             switch try source.subject(console) {
             case .traffic(let traffic, let name):
                 let report = TrafficReport(traffic, name, explain.table, explain.explainer, console)
-                if arguments.has(json) { try report.printJSON() } else { report.printText() }
+                if isJSON { try report.printJSON() } else { report.printText() }
                 missCount += report.missCount
             case .questions(let more): questions += more
             }
         }
         let answers = explain.answers(to: questions)
         missCount += answers.count { $0.response == nil }
-        if arguments.has(json) {
+        if isJSON {
             for answer in answers { try explain.printJSON(answer) }
         } else {
             explain.printText(answers)

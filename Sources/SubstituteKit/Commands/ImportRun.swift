@@ -5,10 +5,8 @@ import SubstitutionChecking
 
 /// Imports files and entries from a recording into a manifest's folder, and reports the outcome of each exchange.
 struct ImportRun {
-    /// The options that `import` and `capture` have in common.
-    static let options: [any CommandOption] = [
-        only, HostSelection.option, exclude, stripQuery, .includePrivate, .maxSize, .dryRun,
-    ]
+    /// The options that only recordings and pages in a browser have.
+    static let options: [any CommandOption] = [only, HostSelection.option, exclude, stripQuery]
 
     private let filter: CaptureSelection.Filter
     private let isDryRun: Bool
@@ -77,6 +75,32 @@ struct ImportRun {
             try addition.commit(in: staging)
             report.printSummary(console)
         }
+    }
+
+    /// Adds the files of a recording.
+    static func add(_ file: String, _ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
+        let run = try Self(arguments, console)
+        let manifest = try ManifestLocation(console).find(
+            arguments.operands.count == 2 ? arguments.operands.first : nil
+        )
+        let addition = try Addition(to: manifest, console)
+        let isNamed = file != "-"
+        let folder = isNamed ? console.folder.url(file).deletingLastPathComponent() : nil
+        let capture = try HARFile(read(file, console), name: isNamed ? file : "<stdin>", in: folder)
+        try await run.importExchanges(of: capture, to: addition)
+        return .good
+    }
+
+    private static func read(_ file: String, _ console: Console) throws -> Data {
+        if file == "-" { return try console.readAll() }
+        if file.contains("://"), console.folder.kind(of: file) == nil {
+            throw UsageError(
+                "\(quoted(file)) is a URL; download the recording first, or record the page with: "
+                    + console.tool.line(["add", "--in-browser", file])
+            )
+        }
+        guard console.folder.kind(of: file) != nil else { throw ToolError("\(quoted(file)) does not exist") }
+        return try console.folder.contents(of: file)
     }
 
     private static let only = Option(

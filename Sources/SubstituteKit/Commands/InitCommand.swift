@@ -2,14 +2,14 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Creates a folder with a first manifest.
+/// Creates a folder with a first manifest, or writes the schema of manifests.
 enum InitCommand {
     static let command = Command(
         name: "init",
         summary: "Creates the folder Substitutions with a manifest, its schema and a first entry.",
-        operands: "[FOLDER]",
+        operands: "[OPTIONS] [FOLDER]",
         operandKind: .folder,
-        options: [],
+        options: [schema, output],
         discussion: """
             Without FOLDER, it creates Sources/TARGET/Substitutions in a package with one target, and Substitutions
             elsewhere. In a package, the schema for editors is put beside Package.swift, so that no target has to
@@ -17,13 +17,40 @@ enum InitCommand {
             files are never replaced, and there is no second manifest inside or around the folder of another. In a
             folder that is called Substitutions, the command uses that folder.
 
-            Exits with 0 if the folder was created, 1 if it could not be created, and 2 on a usage error.
+            With --schema, it creates no folder, and prints the JSON schema with which editors complete and check a
+            manifest. The manifest names the schema by a path relative to it: "$schema": "../manifest.schema.json".
+
+            Exits with 0 if the folder or the schema was written, 1 if it could not be written, and 2 on a usage error.
             """,
-        example: "  substitute init Sources/App/Substitutions",
+        example: """
+              substitute init Sources/App/Substitutions
+              substitute init --schema -o manifest.schema.json
+            """,
         run: run
     )
 
+    private static let schema = Option("schema", "Print the schema instead, such as a newer version's.")
+    private static let output = Option(
+        "output",
+        short: "o",
+        value: "file",
+        "The file for the schema; by default standard output."
+    ) { $0 }
+
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
+        if arguments.has(schema) {
+            if let operand = arguments.operands.first {
+                throw UsageError("\(quoted(operand)) is not needed; use -o for a file")
+            }
+            if let file = try arguments[output], file != "-" {
+                try OutputFile(file, console).write(Data(Schema.sealedText.utf8))
+                console.print("Wrote \(visible(file)).")
+            } else {
+                console.printMasked(String(Schema.sealedText.dropLast()))
+            }
+            return .good
+        }
+        if arguments.has(output) { throw UsageError("--output is for --schema; name the folder without an option") }
         guard arguments.operands.count <= 1 else { throw UsageError("name one folder") }
         try arguments.operands.first.map { name throws(UsageError) in try NewFolder.checkName(name, console) }
         let name = try arguments.operands.first ?? defaultFolder(console)

@@ -2,14 +2,14 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Writes a page that shows the app's bundled files.
+/// Writes a page that shows the app's bundled files, or lists them.
 enum PreviewCommand {
     static let command = Command(
         name: "preview",
-        summary: "Writes a page that shows the files that ship.",
+        summary: "Shows the files that ship, on a page or in a list.",
         operands: "[OPTIONS] [MANIFEST]",
         operandKind: .manifest,
-        options: [output, opens, serves, outdated, .used],
+        options: [output, opens, serves, format, .json, outdated, .used, maxUnused],
         discussion: """
             The page shows a thumbnail, specimen, player or the first lines of each file, with its URL, media type,
             size and conditions, grouped by server and folder, as cards or as a list. The manifest's errors and
@@ -26,12 +26,19 @@ enum PreviewCommand {
             choose on the page. These links hold the manifest's absolute path, so a page that you may pass on has none
             of them.
 
+            With --format, the command prints a list instead, in which the files of folders are listed one by one. Lines
+            of entries with "when" or "until" show these conditions. With --used, each line begins with the number of
+            times that the file answered its URL; for a recording by a browser, how often it would have answered.
+
             \(Command.aboutManifest)
 
-            Exits with 0 if the page was written, even for a manifest with errors; 1 if it could not be written; and 2
-            on a usage error.
+            Exits with 0 if the page was written, even for a manifest with errors; 1 if it could not be written, or for
+            a list, if the manifest has errors or the unused files are larger than --max-unused; and 2 on a usage error.
             """,
-        example: "  substitute preview --serve --open",
+        example: """
+              substitute preview --serve --open
+              substitute preview --format text --used app.har --max-unused 200kB
+            """,
         run: run
     )
 
@@ -41,15 +48,37 @@ enum PreviewCommand {
         value: "file",
         "The file for the page. Without it, the page goes to standard output, or with --open\nto a temporary file."
     ) { $0 }
+    private static let format = ReportFormat.option(of: "URL", [.text, .json], otherwise: "Print a list instead")
+    private static let maxUnused = Option(
+        "max-unused",
+        value: "size",
+        "For a list, exit with 1 if the unused files in total are larger than this, such as\n200kB.",
+        Quantity.size
+    )
     private static let opens = Option("open", "Open the page in the browser.")
-    private static let serves = Option("serve", short: "s", "Serve the page, and update it after every save.")
+    private static let serves = Option("serve", "Serve the page, and update it after every save.")
     private static let outdated = Option(
         "outdated",
         "Mark files that differ from their servers' current versions."
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
+        let (format, limit) = try (arguments.format(format), arguments[maxUnused])
+        if limit != nil, !arguments.has(.used) || format == nil {
+            throw UsageError("--max-unused needs --used with a recording of the app, and --format text")
+        }
         let manifest = try ManifestLocation(console).only(arguments.operands)
+        if let format {
+            let others: [any CommandOption] = [output, opens, serves, outdated]
+            if let option = others.first(where: { arguments.has($0) }) {
+                throw UsageError("--\(option.name) is for the page, and --format prints a list instead")
+            }
+            let check = try manifest.checked(on: console.now())
+            let use = try arguments[.used].map { try RecordedUse(named: $0, of: check, manifest, console) }
+            let list = PreviewList(check, use, limit: limit)
+            try list.print(as: format, console)
+            return list.isOverLimit ? .bad : .good
+        }
         if arguments.has(serves) {
             guard !arguments.has(output) else { throw UsageError("--serve writes no file; leave --output out") }
             try await serve(manifest, arguments, console)

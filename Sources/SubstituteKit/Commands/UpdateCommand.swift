@@ -2,34 +2,46 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Reloads each file that only its server has changed.
+/// Compares the files with their servers' versions, and reloads each file that only its server has changed.
 enum UpdateCommand {
     static let command = Command(
         name: "update",
         summary: "Reloads the files that have changed on their servers, and keeps those that were edited here.",
         operands: "[OPTIONS] [MANIFEST] [URL…]",
         operandKind: .manifest,
-        options: [.discardEdits, keepEdits, .dryRun, .maxSize, .includePrivate],
+        options: [.dryRun, all, format, .json, .discardEdits, keepEdits, .maxSize, .includePrivate],
         discussion: """
-            Finds the outdated files as substitute outdated does, and replaces those that differ. A file that was
-            edited here is kept. If its server has changed, too, or if .substitute.json does not know the file, it is
-            in conflict: it is kept, and reported with the commands that decide. An empty file never replaces one that
-            is not empty.
+            Requests each URL of the manifest, four at a time, and compares three versions: the copy that the tool
+            loaded (.substitute.json has its fingerprint), the file now, and what the server sends. If the server sent
+            a version (ETag or Last-Modified) with the copy, the command asks only whether that has changed. It skips
+            entries with "when", because their files are meant to differ, and example.com and similar names, which
+            have no files. The states:
 
-            A file is replaced if its new version was loaded completely and still matches its type; the other files
-            and the manifest are not changed. All files are replaced together at the end; Control-C before that
-            changes nothing. With URLs, only their files are compared.
+              current   the server has the file's bytes
+              differs   the server has other bytes, which replace it
+              edited    the file was edited here, and the server has not changed; it is kept
+              conflict  both have changed, or the file differs and is not in .substitute.json; update keeps it, and
+                        prints the commands that decide
+              empty     the server sends an empty file, and the file is not empty; it is kept
+              gone      the server answers 404 or 410
+
+            A file is replaced if its new version was loaded completely and still matches its type. All files are
+            replaced together at the end; Control-C before that changes nothing. With --dry-run, nothing is written,
+            and the command lists the files. With URLs, only their files are compared.
 
             \(Command.aboutManifest)
 
-            Exits with 0 if every file is now current, or edited here only; 1 if a file is in conflict, was not loaded
-            or is gone, or the manifest has errors; 3 if there is none of these, but a file could not be compared; and
-            2 on a usage error.
+            Exits with 0 if every file is now current, edited here only, or skipped; 1 if a file is in conflict, was
+            not loaded, could not be compared, or is gone, or the manifest has errors; and 2 on a usage error. With
+            --dry-run, exits with 3 if a file differs, is in conflict, empty or gone; and 1 if there is none of these,
+            but a file could not be compared.
             """,
-        example: "  substitute update",
+        example: "  substitute update --dry-run || substitute update",
         run: run
     )
 
+    private static let all = Option("all", "Also list files that are up to date, or skipped.")
+    private static let format = ReportFormat.option(of: "file")
     private static let keepEdits = Option(
         "keep-edits",
         "Decide conflicts for the files here: they count as edited, until their servers change\nagain."
@@ -39,6 +51,7 @@ enum UpdateCommand {
         let (named, urls) = try ManifestLocation(console).split(arguments.operands)
         let keys = try urls.map(AddCommand.key)
         let limit = try arguments[.maxSize]?.bytes
+        let format = try arguments.format(format) ?? .text
         let (discards, keeps) = (arguments.has(.discardEdits), arguments.has(keepEdits))
         if discards, keeps { throw UsageError("--discard-edits and --keep-edits exclude each other") }
         let manifest = try ManifestLocation(console).find(named)
@@ -46,16 +59,22 @@ enum UpdateCommand {
         addition.includesPrivate = arguments.has(.includePrivate)
         let remote = try RemoteCheck(addition.check, in: manifest.folder)
         let copies = try keys.isEmpty ? remote.copies : keys.flatMap { key in try remote.copies(of: key) }
-        let isDryRun = arguments.has(.dryRun)
         let findings = await remote.findings(of: copies, console.network)
-        let staging = try StagingFolder.guarded(for: manifest, isDryRun: isDryRun, console)
         var run = UpdateRun(discards: discards, keeps: keeps, addition: addition, findings: findings)
-        await run.load(staging, limit, console.network)
-        let discarded = isDryRun ? nil : try run.addition.commit(in: staging)
-        run.report(isDryRun, console)
-        if let discarded { console.print("The edited files are in \(visible(discarded.path)).") }
-        if isDryRun { console.print("Nothing was written.") }
-        return run.failed.isEmpty ? run.findings.status : .bad
+        if arguments.has(.dryRun) {
+            if format == .text { run.printComparison(listsAll: arguments.has(all), console) }
+        } else {
+            let staging = try StagingFolder.guarded(for: manifest, isDryRun: false, console)
+            await run.load(staging, limit, console.network)
+            let discarded = try run.addition.commit(in: staging)
+            if format == .text { run.printResult(console) }
+            if let discarded {
+                let line = "The edited files are in \(visible(discarded.path))."
+                format == .text ? console.print(line) : console.printError(line)
+            }
+        }
+        if format != .text { try run.print(as: format, console) }
+        return run.status(isDryRun: arguments.has(.dryRun))
     }
 }
 
@@ -68,7 +87,7 @@ private struct UpdateRun {
     private(set) var findings: [RemoteCheck.Finding]
     private var updated: [String] = []
     /// The reasons why files were not loaded, keyed by the index of the finding.
-    private(set) var failed: [Int: String] = [:]
+    private var failed: [Int: String] = [:]
 
     init(discards: Bool, keeps: Bool, addition: Addition, findings: [RemoteCheck.Finding]) {
         (self.discards, self.keeps, self.addition, self.findings) = (discards, keeps, addition, findings)
@@ -119,8 +138,48 @@ private struct UpdateRun {
         }
     }
 
-    func report(_ isDryRun: Bool, _ console: Console) {
-        for file in updated { console.print("\(isDryRun ? "would load" : "updated") \(file)") }
+    /// The status to exit with.
+    func status(isDryRun: Bool) -> ExitStatus {
+        let needsAttention = findings.contains(where: \.needsAttention)
+        if isDryRun, needsAttention || findings.contains(where: isLoaded) { return .outdated }
+        return needsAttention || !failed.isEmpty || findings.contains { $0.state == .unknown } ? .bad : .good
+    }
+
+    // MARK: - Output
+
+    /// Prints the states of the files, and what an update would do.
+    func printComparison(listsAll: Bool, _ console: Console) {
+        let listed = findings.filter { listsAll || ![.current, .exempt].contains($0.state) }
+        console.printTable(listed.map(\.cells))
+        for finding in listed where finding.state != .differs && isLoaded(finding) {
+            console.print("would \(keeps ? "keep" : "replace") \(visible(finding.copy.substitution.file))")
+        }
+        console.print(summary(listsAll: listsAll))
+        for finding in findings where finding.state == .conflict && !isLoaded(finding) {
+            console.print("\(quoted(finding.copy.substitution.file)) is in conflict with its server:")
+            finding.remedies(addition.manifest).forEach(console.print)
+        }
+    }
+
+    private func summary(listsAll: Bool) -> String {
+        let counts = Dictionary(grouping: findings, by: \.state).mapValues(\.count)
+        let words: [(RemoteRecord.State, many: String, one: String)] = [
+            (.differs, "differ", "differs"), (.conflict, "are in conflict", "is in conflict"),
+            (.empty, "are empty there", "is empty there"), (.gone, "are gone", "is gone"),
+            (.unknown, "could not be compared", "could not be compared"),
+            (.edited, "are edited here", "is edited here"),
+            (.current, "are up to date", "is up to date"), (.exempt, "were skipped", "was skipped"),
+        ]
+        let parts = words.compactMap { state, many, one in counts[state].map { "\($0) \($0 == 1 ? one : many)" } }
+        let skipped = findings.filter { $0.state == .exempt }.map { visible($0.copy.substitution.file) }
+        let names = skipped.prefix(3).joined(separator: ", ") + (skipped.count > 3 ? ", …" : "")
+        return counted(findings.count, "file") + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", "))
+            + (skipped.isEmpty || listsAll ? "" : " (\(names); --all says why)")
+    }
+
+    /// Prints what was done.
+    func printResult(_ console: Console) {
+        for file in updated { console.print("updated \(file)") }
         for (index, finding) in findings.enumerated() {
             let file = finding.copy.substitution
             let reason = failed[index] ?? finding.reason ?? ""
@@ -134,13 +193,47 @@ private struct UpdateRun {
         func count(_ states: RemoteRecord.State...) -> Int {
             findings.indices.count { failed[$0] == nil && states.contains(findings[$0].state) }
         }
-        let files = counted(updated.count, "file") + (isDryRun ? " would be updated" : " updated")
         let others = [
             (count(.edited), "edited here"), (count(.conflict), "in conflict"),
             (failed.count + count(.differs, .empty, .gone, .unknown), "not loaded"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        console.print(
-            ([files, "\(count(.current) - updated.count) up to date"] + others).joined(separator: ", ")
-        )
+        let counts = [
+            "\(counted(updated.count, "file")) updated", "\(count(.current) - updated.count) up to date",
+        ]
+        console.print((counts + others).joined(separator: ", "))
+    }
+
+    /// Prints an object for each file, or an annotation for each file that is not current.
+    func print(as format: ReportFormat, _ console: Console) throws {
+        for (index, finding) in findings.enumerated() {
+            let reason = failed[index] ?? finding.reason
+            if format == .json {
+                try console.printJSON(OutputLine(finding, reason))
+            } else if failed[index] != nil || finding.needsAttention || finding.state == .unknown {
+                let (file, place) = (finding.copy.substitution, addition.manifest.name)
+                let sentence = "\(quoted(file.file)) is not current: \(reason ?? finding.cells.last ?? "")"
+                let title = finding.state.rawValue
+                let command = WorkflowCommand("warning", sentence, title: title, at: (place, file.line, file.column))
+                console.printMasked(command.text)
+            }
+        }
+    }
+
+    private struct OutputLine: Encodable {
+        let url: String
+        let file: String
+        let state: String
+        let size: Int
+        let date: String?
+        let remoteSize: Int?
+        let remoteDate: String?
+        let reason: String?
+
+        init(_ finding: RemoteCheck.Finding, _ reason: String?) {
+            let substitution = finding.copy.substitution
+            (url, file, state) = (visible(substitution.url), visible(substitution.file), finding.state.rawValue)
+            (size, date) = (substitution.size, finding.date)
+            (remoteSize, remoteDate, self.reason) = (finding.size, finding.remoteDate, reason)
+        }
     }
 }

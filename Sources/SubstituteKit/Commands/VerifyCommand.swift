@@ -10,7 +10,7 @@ enum VerifyCommand {
         operands: "[OPTIONS] [MANIFEST] URL…",
         operandKind: .manifest,
         options: [
-            require, allowsChanged, allowsErrors, tolerance, mask, report, format, device, LoadOptions.scroll,
+            atLeast, allowsChanged, allowsErrors, tolerance, mask, output, format, .json, device, LoadOptions.scroll,
             LoadOptions.wait,
             BrowseCommand.serviceWorkers,
             BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
@@ -31,18 +31,17 @@ enum VerifyCommand {
               the manifest has errors;
               a page could not be loaded, its server answers 400 or above, or it was not finished in time;
               no request of a page came from a file, or no such file could be compared with what its server sends
-              (--require 0% permits both); fewer requests came from files than --require demands;
+              (--at-least 0% permits both); fewer requests came from files than --at-least demands;
               a file differs from what its server sends (--allow-changed permits this);
               a script error or a failed load occurs only with the files (--allow-errors permits this);
               the picture differs by more than --tolerance.
             """,
-        example: "  substitute verify --require 90% --report verified https://example.com/",
+        example: "  substitute verify --at-least 90% -o verified https://example.com/",
         run: run
     )
 
-    private static let require = Option(
-        "require",
-        short: "r",
+    private static let atLeast = Option(
+        "at-least",
         value: "share",
         "The share of each page's requests that files must at least answer, such as 90%;\nby default at least one request, and 0% permits none.",
         VerificationLimits.share
@@ -66,8 +65,9 @@ enum VerifyCommand {
         value: "selector",
         "Hide elements that match this CSS selector in the pictures, such as \".advert\".\nMay be repeated."
     ) { $0 }
-    private static let report = Option(
-        "report",
+    private static let output = Option(
+        "output",
+        short: "o",
         value: "folder",
         "Write a page with the results and the pictures into this folder."
     ) { $0 }
@@ -79,7 +79,7 @@ enum VerifyCommand {
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
         let manner = try PageVisit.Manner(load: LoadOptions(arguments), masks: arguments[mask])
-        let (required, tolerance) = try (arguments[require], arguments[tolerance] ?? 0)
+        let (required, tolerance) = try (arguments[atLeast], arguments[tolerance] ?? 0)
         let manifest = try ManifestLocation(console).find(named)
         let limits = try VerificationLimits(
             manifest: manifest,
@@ -89,13 +89,13 @@ enum VerifyCommand {
             allowsErrors: arguments.has(allowsErrors),
             record: RemoteRecord(in: manifest.folder)
         )
-        let printer = VerificationPrinter(try arguments[format] ?? .text, limits, console)
+        let printer = VerificationPrinter(try arguments.format(format) ?? .text, limits, console)
         let table = try manifest.table()
         var settings = try BrowserSettings(arguments, console)
         settings.device = try arguments[device] ?? .desktop
         settings.suppressesMotion = true
         settings.allowsServiceWorkers = arguments.has(BrowseCommand.serviceWorkers)
-        let report = try arguments[report].map { try VerificationReport(at: $0, console) }
+        let report = try arguments[output].map { try VerificationReport(at: $0, console) }
 
         let explainer = MissExplainer(manifest: manifest)
         printer.begin(settings)

@@ -6,7 +6,7 @@ import SubstitutionStandards
 
 /// A body that a server has sent, before it becomes a file.
 ///
-/// `add`, `capture`, `import` and `update` all ask this type whether a body is taken, and under which type.
+/// `add` and `update` ask this type whether a body is taken, and under which type.
 struct IncomingBody {
     let key: URLPattern
     let bytes: Data

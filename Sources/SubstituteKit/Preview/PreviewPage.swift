@@ -220,7 +220,7 @@ struct PreviewPage {
         guard check.errors.isEmpty else { return "" }
         return """
             <p>No file stands in for a URL yet. To load a page with all its files, or single files, run:</p>
-            <pre class="next">\(tool.words("capture")) https://example.com/
+            <pre class="next">\(tool.words("add --in-browser")) https://example.com/
             \(tool.words("add")) https://example.com/css/site.css</pre>
 
             """

@@ -52,10 +52,11 @@ extension Fetcher.FetchedResponse {
         let remedy =
             switch status {
             case 204, 205: ", so it has no file at this URL"
-            case 304: ", though nothing was loaded before; load it with substitute capture"
-            case 401: ", because it asks for a password; sign in there with substitute capture --show --include-private"
+            case 304: ", though nothing was loaded before; load it with substitute add --in-browser"
+            case 401:
+                ", because it asks for a password; sign in there with substitute add --in-browser --show --include-private"
             case 403, 406:
-                ", because it refuses some programs, networks and pages; load it with substitute capture, or save it in a browser"
+                ", because it refuses some programs, networks and pages; load it with substitute add --in-browser, or save it in a browser"
             case 429:
                 ", because it got too many requests; try again "
                     + (retryAfter.flatMap { Int($0) }.map { "in \(counted($0, "second"))" } ?? "later")

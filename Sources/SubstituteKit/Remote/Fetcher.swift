@@ -325,11 +325,11 @@ extension Fetcher: URLSessionDataDelegate {
         ("transfer closed", "the connection was lost before its body was complete"),
     ]
     private static let redirectedTooOften =
-        "it is redirected too many times; if its server needs a cookie, load it with substitute capture"
+        "it is redirected too many times; if its server needs a cookie, load it with substitute add --in-browser"
     private static let noTLS = "its server does not speak https at this port; write http:, or another port"
     private static let untrusted = "its server cannot be trusted: its certificate "
     private static let unknownCoding =
-        "its server names a Content-Encoding that only a browser accepts; load it with substitute capture, or correct "
+        "its server names a Content-Encoding that only a browser accepts; load it with substitute add --in-browser, or correct "
         + "the server"
     private static let damaged = "its body is damaged: it is not in its Content-Encoding"
 

@@ -14,7 +14,7 @@ struct HostSelection {
     private let patterns: [Pattern]
 
     static let option = Option(
-        repeated: "host",
+        repeated: "only-host",
         value: "host",
         "Take only files from this server. *.example.com means example.com and its\nsubdomains; example.com:8080 means one port. May be repeated.",
         HostSelection.init

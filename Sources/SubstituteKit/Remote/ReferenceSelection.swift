@@ -7,18 +7,7 @@ import LocalSubstitutionCache
 struct ReferenceSelection {
     /// The servers that the user named; the server of the page or stylesheet is always allowed.
     let hosts: HostSelection
-    private var skipped: Set<SkippedHost> = []
-
-    private struct SkippedHost: Hashable {
-        let host: String
-        let reason: Reason
-    }
-
-    private enum Reason: Hashable {
-        case otherServer
-        case lessSafe
-        case userInformation
-    }
+    private var skipped: Set<String> = []
 
     init(_ hosts: HostSelection) { self.hosts = hosts }
 
@@ -32,23 +21,26 @@ struct ReferenceSelection {
         do {
             key = try URLPattern(requested: address)
         } catch .userInfo {
-            skip(URL(string: address)?.host ?? "", .userInformation)
+            skip(URL(string: address)?.host ?? "", " with a user name or password")
             return nil
         } catch {
             return nil
         }
         let own = [resource.key, try? URLPattern(requested: resource.source.absoluteString)].compactMap(\.self)
         if !key.isSecure, own.contains(where: \.isSecure) {
-            skip(key.address.authority, .lessSafe)
+            skipped.insert(
+                "skipped  references from https: to http://\(visible(key.address.authority)); browsers do not load them"
+            )
             return nil
         }
         if own.contains(where: { Self.isSameServer($0, key) }) || hosts.contains(key) { return key }
-        skip(key.address.authority, .otherServer)
+        let host = visible(key.address.authority)
+        skip(host, "; --also-host \(host) loads them")
         return nil
     }
 
-    private mutating func skip(_ host: String, _ reason: Reason) {
-        skipped.insert(SkippedHost(host: host, reason: reason))
+    private mutating func skip(_ host: String, _ reason: String) {
+        skipped.insert("skipped  references to \(visible(host))\(reason)")
     }
 
     private static func isSameServer(_ own: URLPattern, _ other: URLPattern) -> Bool {
@@ -58,15 +50,5 @@ struct ReferenceSelection {
     }
 
     /// One line of output for each server and reason.
-    var lines: [String] {
-        skipped.map { skipped in
-            let host = visible(skipped.host)
-            return switch skipped.reason {
-            case .otherServer: "skipped  references to \(host); --host \(host) loads them"
-            case .lessSafe:
-                "skipped  references from https: to http://\(host); browsers do not load them"
-            case .userInformation: "skipped  references to \(host) with a user name or password"
-            }
-        }.sorted()
-    }
+    var lines: [String] { skipped.sorted() }
 }

@@ -68,7 +68,9 @@ struct RemoteCheck {
         let wanted = Set(key.targets.map(\.identity.description))
         let found = copies.filter { !wanted.isDisjoint(with: $0.key.targets.map(\.identity.description)) }
         guard !found.isEmpty else {
-            throw UsageError("no entry has the URL \(quoted(key.spelling)); substitute list shows the URLs")
+            throw UsageError(
+                "no entry has the URL \(quoted(key.spelling)); substitute preview --format text shows the URLs"
+            )
         }
         return found
     }

@@ -63,10 +63,3 @@ extension RemoteCheck.Finding {
         return formatter
     }
 }
-
-extension [RemoteCheck.Finding] {
-    /// The status to exit with: 1 if a designer should look at a finding, 3 if a file could not be compared.
-    var status: ExitStatus {
-        contains(where: \.needsAttention) ? .bad : contains { $0.state == .unknown } ? .uncompared : .good
-    }
-}

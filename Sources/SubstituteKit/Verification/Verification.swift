@@ -63,7 +63,7 @@ struct Verification: Sendable {
             let scale = settings.device?.scale ?? 1
             return (visit, try await PictureComparison(first.picture, visit.picture, scale: scale, in: browser))
         }
-        // A page uses nothing of what a bypassed service worker loads, and `capture` does not record it.
+        // A page uses nothing of what a bypassed service worker loads, and `add --in-browser` does not record it.
         let counted = loads.counted.filter {
             $0.isCounted && (settings.allowsServiceWorkers || !$0.isOfServiceWorker)
         }

@@ -128,9 +128,9 @@ struct VerificationLimits: Sendable {
             let (share, least) = (Self.percent(page.share), Self.percent(required))
             return page.share < required ? "\(answers), \(share), and \(least) are required" : nil
         }
-        if page.answeredCount == 0 { return "\(answers), so nothing was compared; --require 0% permits this" }
+        if page.answeredCount == 0 { return "\(answers), so nothing was compared; --at-least 0% permits this" }
         if page.comparedCount == 0 {
-            return "\(answers), but none could be compared with what its server sends; --require 0% permits this"
+            return "\(answers), but none could be compared with what its server sends; --at-least 0% permits this"
         }
         return nil
     }

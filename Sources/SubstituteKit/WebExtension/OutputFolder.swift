@@ -16,8 +16,10 @@ struct OutputFolder {
 
     /// The file that lists the written files.
     private static let listName = "written-by-substitute.txt"
-    private static let listHead =
-        "substitute webextension wrote this folder, and replaces it whole; put nothing of your own in it."
+    /// The first lines of lists; earlier versions wrote the second one.
+    private static let listHeads = ["extension", "webextension"].map {
+        "substitute \($0) wrote this folder, and replaces it whole; put nothing of your own in it."
+    }
 
     /// The names of files that file managers add to folders.
     private static let strangers = [".DS_Store", "Thumbs.db", "desktop.ini"]
@@ -115,7 +117,7 @@ struct OutputFolder {
         let file = folder.appendingPathComponent(listName)
         guard FileSystem.kind(of: file.path) != nil else { return nil }
         let list = String(decoding: try FileSystem.contents(of: file), as: UTF8.self)
-        return list.hasPrefix(listHead) ? list : nil
+        return listHeads.contains(where: list.hasPrefix) ? list : nil
     }
 
     /// Writes the files to a new folder, and then replaces the old folder with the new one.
@@ -128,7 +130,7 @@ struct OutputFolder {
             let lines = try files.keys.sorted().map { path in
                 try "\(Fingerprint(files[path]?.data ?? Data()).rawValue) \(path)"
             }
-            let list = ([Self.listHead, ""] + lines).joined(separator: "\n") + "\n"
+            let list = ([Self.listHeads[0], ""] + lines).joined(separator: "\n") + "\n"
             try FileSystem.create(Data(list.utf8), at: new.appendingPathComponent(Self.listName))
             let paths = files.keys.sorted()
             let folders = Set(paths.map { ($0 as NSString).deletingLastPathComponent })
@@ -240,7 +242,7 @@ struct OutputFolder {
         if (try? list(in: folder)) != nil { return true }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return false }
         let text = try? String(contentsOf: folder.appendingPathComponent(listName), encoding: .utf8)
-        return names.isEmpty || names == [listName] && text.map(listHead.hasPrefix) == true
+        return names.isEmpty || names == [listName] && listHeads.contains { $0.hasPrefix(text ?? "\n") }
     }
 }
 

@@ -231,7 +231,7 @@ private struct ExtensionManifest: Encodable {
         let names = Set(hosts.compactMap { $0.split(separator: "/").last.map(String.init) }).sorted()
         let first = names.first ?? ""
         name = String("Substitutions: \(names.joined(separator: ", "))".prefix(45))
-        description = "Shows files of an app instead of what \(first) sends. Made by substitute webextension."
+        description = "Shows files of an app instead of what \(first) sends. Made by substitute extension."
         // Firefox requires an ID in the form of an email address. A new extension replaces an installed extension with
         // the same ID.
         let id = first.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "-" }

@@ -101,7 +101,7 @@ struct HARFileTests {
         _ = fcntl(descriptor, F_SETFL, flags)
         let process = Process()
         process.executableURL = Tool.url
-        process.arguments = ["import", "manifest.json", "page.har"]
+        process.arguments = ["add", "manifest.json", "page.har"]
         process.currentDirectoryURL = site.url
         process.standardOutput = pipe
         try process.run()

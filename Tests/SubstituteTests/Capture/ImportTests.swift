@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("substitute import", .serialized)
+@Suite("substitute add with a recording", .serialized)
 struct ImportTests {
     private let site: SiteFolder
 
@@ -456,7 +456,7 @@ struct ImportTests {
         let result = try await site.take(recording)
         #expect(result.status == 1)
         #expect(result.output == "")
-        #expect(result.errors.hasPrefix("substitute import: \""), "\(result.errors)")
+        #expect(result.errors.hasPrefix("substitute add: \""), "\(result.errors)")
         #expect(result.errors.contains(message), "\(result.errors)")
         #expect(try site.listing == before)
     }
@@ -465,9 +465,9 @@ struct ImportTests {
     func unreadable() async throws {
         let before = try site.listing
         for (path, reason) in [("none.har", "does not exist"), (".", "cannot be read: ")] {
-            let result = await Tool.run(["import", "manifest.json", path], in: site.url)
+            let result = await Tool.run(["add", "manifest.json", path], in: site.url)
             #expect(result.status == 1)
-            #expect(result.errors.hasPrefix("substitute import: \"\(path)\" \(reason)"))
+            #expect(result.errors.hasPrefix("substitute add: \"\(path)\" \(reason)"))
         }
         #expect(try site.listing == before)
     }
@@ -528,7 +528,7 @@ struct ImportTests {
         #expect(result.output == "3 entries with \(Program.isLongRun ? "16" : "1.6") MB\n", "\(result.errors)")
         #expect(site.bytes("h/a.css") == Data(line.utf8))
         #expect(site.bytes("h/b.bin") == bytes)
-        #expect(await Tool.run(["list", "manifest.json"], in: site.url).status == 0)
+        #expect(await Tool.run(["preview", "--format", "text", "manifest.json"], in: site.url).status == 0)
     }
 
     // MARK: - One URL more than once
@@ -670,17 +670,17 @@ struct ImportTests {
         #expect(try site.listing == before)
     }
 
-    @Test("--host imports only from the servers that it names, on any port")
+    @Test("--only-host takes files only from the servers that it names, on any port")
     func hosts() async throws {
         let urls = [
             "https://h.example/1.css", "https://a.h.example:8080/2.css", "https://noth.example/3.css",
             "https://other.example/4.css", "https://h.example.evil/5.css",
         ]
         let recording = Data(HAR.text(urls.map { HAREntry(url: $0) }).utf8)
-        let result = try await site.take(recording, ["--host", "*.h.example", "--host=OTHER.example"])
+        let result = try await site.take(recording, ["--only-host", "*.h.example", "--only-host=OTHER.example"])
         #expect(try Set(site.entries.keys) == [urls[0], urls[1], urls[3]])
-        #expect(result.output.contains("  2, such as https://noth.example/3.css: --host leaves out its server\n"))
-        #expect(try await site.take(recording, ["--host", "a b"]).status == 2)
+        #expect(result.output.contains("  2, such as https://noth.example/3.css: --only-host leaves out its server\n"))
+        #expect(try await site.take(recording, ["--only-host", "a b"]).status == 2)
     }
 
     @Test("--exclude leaves out the URLs that contain a text")
@@ -804,22 +804,22 @@ struct ImportTests {
     func standardInput() async throws {
         try site.folder.write("{}", to: "Substitutions/manifest.json")
         try FileManager.default.removeItem(at: site.url.appendingPathComponent("manifest.json"))
-        let result = await Tool.run(["import", "-"], input: Data(Self.good.utf8), in: site.url)
+        let result = await Tool.run(["add", "-"], input: Data(Self.good.utf8), in: site.url)
         #expect(result.output == "1 entry with 6 bytes\n", "\(result.errors)")
         #expect(site.bytes("Substitutions/h/a.css") == Data("a { }\n".utf8))
-        let broken = await Tool.run(["import", "-"], input: Data("{".utf8), in: site.url)
-        #expect(broken.errors.hasPrefix("substitute import: \"<stdin>\" is not a recording (HAR): <stdin>:1:2: "))
+        let broken = await Tool.run(["add", "-"], input: Data("{".utf8), in: site.url)
+        #expect(broken.errors.hasPrefix("substitute add: \"<stdin>\" is not a recording (HAR): <stdin>:1:2: "))
     }
 
     @Test(
         "Missing, surplus and unknown arguments are wrong use",
-        arguments: [[], ["a", "b", "c"], ["--none", "a"]]
+        arguments: [[], ["a.har", "b.har", "c.har"], ["--none", "a"]]
     )
     func misuse(words: [String]) async throws {
         let before = try site.listing
-        let result = await Tool.run(["import"] + words, in: site.url)
+        let result = await Tool.run(["add"] + words, in: site.url)
         #expect(result.status == 2)
-        #expect(result.errors.hasPrefix("substitute import: "))
+        #expect(result.errors.hasPrefix("substitute add: "))
         #expect(try site.listing == before)
     }
 

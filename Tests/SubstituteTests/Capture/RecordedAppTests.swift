@@ -61,13 +61,13 @@ struct RecordedAppTests {
         return (method, url, status, control, answer)
     }
 
-    @Test("list --used prints how often each URL was answered, and which files were never used")
+    @Test("A list with --used has how often each URL was answered, and which files were never used")
     func list() async throws {
         try record([
             file("a.css", 2, times: 3), file("a.css", 2, times: 1, url: "http://127.0.0.1:1/a.css"),
             network("https://h/b.css", 10),
         ])
-        let result = await Tool.run(["list", "--used", "app.har"], in: folder.url)
+        let result = await Tool.run(["preview", "--format", "text", "--used", "app.har"], in: folder.url)
         #expect(
             result.output == """
                 4 ×    https://h/a.css      a.css         text/css; charset=utf-8   10 bytes
@@ -80,15 +80,21 @@ struct RecordedAppTests {
                 """
         )
         #expect(result.status == 0)
-        let limited = await Tool.run(["list", "-u", "app.har", "--unused-limit", "9"], in: folder.url)
+        let limited = await Tool.run(
+            ["preview", "--format", "text", "--used", "app.har", "--max-unused", "9"],
+            in: folder.url
+        )
         #expect(limited.status == 1)
-        #expect(limited.output.hasSuffix("1 file never used, 10 bytes; that is more than --unused-limit: b.css\n"))
-        #expect(await Tool.run(["list", "-u", "app.har", "--unused-limit", "10"], in: folder.url).status == 0)
-        let json = await Tool.run(["list", "-u", "app.har", "--json"], in: folder.url).output
+        #expect(limited.output.hasSuffix("1 file never used, 10 bytes; that is more than --max-unused: b.css\n"))
+        #expect(
+            await Tool.run(["preview", "--format", "text", "--used", "app.har", "--max-unused", "10"], in: folder.url)
+                .status == 0
+        )
+        let json = await Tool.run(["preview", "--format", "text", "--used", "app.har", "--json"], in: folder.url).output
         #expect(json.split(separator: "\n").map { $0.contains("\"times\":4") } == [true, false, false, false])
     }
 
-    @Test("list --used counts the requests of a browser's recording that files would answer")
+    @Test("A list with --used counts the requests of a browser's recording that files would answer")
     func browser() async throws {
         try folder.write(
             """
@@ -97,26 +103,26 @@ struct RecordedAppTests {
             """,
             to: "page.har"
         )
-        let result = await Tool.run(["list", "--used", "page.har"], in: folder.url)
+        let result = await Tool.run(["preview", "--format", "text", "--used", "page.har"], in: folder.url)
         #expect(result.output.hasPrefix("2 ×    https://h/a.css"))
         #expect(result.output.hasSuffix("1 file never used, 10 bytes: b.css\n"))
     }
 
-    @Test("list refuses wrong options and a missing recording with a message")
+    @Test("A list refuses wrong options and a missing recording with a message")
     func mistakes() async throws {
         try record([])
         for (arguments, message) in [
-            (["--unused-limit", "9"], "--unused-limit needs --used with a recording of the app"),
+            (["--max-unused", "9"], "--max-unused needs --used with a recording of the app"),
             (
-                ["--used", "app.har", "--unused-limit", "many"],
+                ["--used", "app.har", "--max-unused", "many"],
                 "\"many\" is not a size; write a number and its unit, such as 5MB or 800kB"
             ),
         ] {
-            let result = await Tool.run(["list"] + arguments, in: folder.url)
+            let result = await Tool.run(["preview", "--format", "text"] + arguments, in: folder.url)
             #expect(result.status == 2)
             #expect(result.errors.contains(message), "\(result.errors)")
         }
-        let missing = await Tool.run(["list", "--used", "missing.har"], in: folder.url)
+        let missing = await Tool.run(["preview", "--format", "text", "--used", "missing.har"], in: folder.url)
         #expect(missing.status == 1)
         #expect(missing.errors.contains("\"missing.har\""), "\(missing.errors)")
     }
@@ -195,7 +201,10 @@ struct RecordedAppTests {
             ),
             ("GET", "https://h/b", 200, "", "\"answeredBy\":\"devil\""), ("GET", "", 200, "", "\"answeredBy\":7"),
         ])
-        for arguments in [["explain", "app.har"], ["list", "--used", "app.har"], ["import", "--dry-run", "app.har"]] {
+        for arguments in [
+            ["explain", "app.har"], ["preview", "--format", "text", "--used", "app.har"],
+            ["add", "--dry-run", "app.har"],
+        ] {
             let result = await Tool.run(arguments, in: folder.url)
             #expect(!result.output.contains("\u{1B}"))
             #expect(!result.output.contains("\u{202E}"))
@@ -216,7 +225,9 @@ struct RecordedAppTests {
             "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/RecordingAnApp.md"
         )
         let article = try String(contentsOf: page, encoding: .utf8)
-        for arguments in [["list", "--used", recording, manifest], ["explain", manifest, recording]] {
+        for arguments in [
+            ["preview", "--format", "text", "--used", recording, manifest], ["explain", manifest, recording],
+        ] {
             let output = await Tool.run(arguments, in: folder.url).output.replacing(recording, with: "app.har")
                 .replacing(/127\.0\.0\.1:\d+/, with: "127.0.0.1:8080")
             #expect(article.contains("```text\n\(output)```"), "\(output)")
@@ -235,7 +246,7 @@ struct RecordedAppTests {
             return ("GET", "https://h/a.css", 200, "", "\"answeredBy\":\"\(answerer)\",\(fields)")
         }
         try record(entries)
-        for words in [["explain", "manifest.json", "app.har"], ["list", "--used", "app.har"]] {
+        for words in [["explain", "manifest.json", "app.har"], ["preview", "--format", "text", "--used", "app.har"]] {
             let result = await Tool.run(words, in: folder.url)
             #expect(result.status < 2, "\(result)")
         }
@@ -257,7 +268,7 @@ struct RecordedAppTests {
             entry("https://h/me.gif", "\"answeredBy\":\"network\",\"isPersonal\":true"),
         ]
         try folder.write("{\"log\":{\"entries\":[\(entries.joined(separator: ","))]}}", to: "app.har")
-        let result = await Tool.run(["import", "app.har"], in: folder.url)
+        let result = await Tool.run(["add", "app.har"], in: folder.url)
         #expect(
             result.output == """
                 Left out:

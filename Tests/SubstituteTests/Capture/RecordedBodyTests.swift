@@ -114,11 +114,11 @@ struct RecordedBodyTests {
         let entries = [attached("5f3a.css"), attached("parts/0b.css", url: "https://h/b.css")]
         try scratch.write(HAR.text(of: entries), to: "page.har")
         let path = scratch.url.appendingPathComponent("page.har").path
-        let result = await Tool.run(["import", "manifest.json", path], in: site.url)
+        let result = await Tool.run(["add", "manifest.json", path], in: site.url)
         #expect(result.output == "2 entries with 12 bytes\n", "\(result)")
         #expect(site.bytes("h/a.css") == Data("a { }\n".utf8) && site.bytes("h/b.css") == Data("b { }\n".utf8))
         let piped = await Tool.run(
-            ["import", "manifest.json", "-"],
+            ["add", "manifest.json", "-"],
             input: Data(HAR.text(of: entries).utf8),
             in: site.url
         )
@@ -148,7 +148,7 @@ struct RecordedBodyTests {
         #expect(mkfifo(har.appendingPathComponent("pipe.css").path, 0o600) == 0)
         try scratch.write(HAR.text(of: [attached(name)]), to: "har/page.har")
         let path = har.appendingPathComponent("page.har").path
-        let result = await Tool.run(["import", "manifest.json", path], in: site.url)
+        let result = await Tool.run(["add", "manifest.json", path], in: site.url)
         #expect(result.status == 0 && result.output.hasSuffix("0 entries with 0 bytes, 1 left out\n"), "\(result)")
         #expect(try site.files == [])
     }

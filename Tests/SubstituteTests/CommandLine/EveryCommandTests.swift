@@ -8,13 +8,24 @@ import Testing
 
 @Suite("Every command")
 struct EveryCommandTests {
-    /// The words after the manifest on a command line of each command that works on one.
+    /// The words after the manifest on a command line of each command that works on one, with the old commands.
     private static let operands: [String: [String]] = [
-        "capture": ["https://h/"], "import": ["page.har"], "add": ["https://h/x"], "outdated": [], "update": [],
-        "check": [], "list": [], "explain": ["https://h/x"], "preview": [], "browse": ["https://h/"],
-        "verify": ["https://h/"], "webextension": ["-o", "Out"],
+        "add": ["https://h/x"], "add --in-browser": ["https://h/"], "add --only image": ["page.har"],
+        "update": [], "update --dry-run": ["https://h/a"], "check": [], "explain": ["https://h/x"], "preview": [],
+        "preview --format text": [], "browse": ["https://h/"], "verify": ["https://h/"], "extension": ["-o", "Out"],
+        "capture": ["https://h/"], "import": ["page.har"], "outdated": [], "list": [], "webextension": ["-o", "Out"],
     ]
     private static let names = operands.keys.sorted()
+
+    /// Splits the beginning of a command line into its words.
+    private static func words(of name: String) -> [String] { name.components(separatedBy: " ") }
+
+    /// Returns the command that messages name, also if it was called by an old word.
+    private static func verb(of name: String) -> String {
+        let first = words(of: name)[0]
+        return OldWords.commands[first]?[0] ?? first
+    }
+
     private let folder: TemporaryFolder
 
     init() throws {
@@ -34,21 +45,43 @@ struct EveryCommandTests {
     private func expectUsageError(_ words: [String], _ beginning: String = "") async throws {
         let result = try await run(words)
         #expect(result.status == 2 && result.output == "", "\(words): \(result)")
-        #expect(result.errors.hasPrefix("substitute \(words[0]): \(beginning)"), "\(result.errors)")
-        #expect(result.errors.hasSuffix("\nSee substitute \(words[0]) --help.\n"), "\(result.errors)")
+        let verb = Self.verb(of: words[0])
+        #expect(result.errors.hasPrefix("substitute \(verb): \(beginning)"), "\(result.errors)")
+        #expect(result.errors.hasSuffix("\nSee substitute \(verb) --help.\n"), "\(result.errors)")
     }
 
     @Test("No command is missing here")
     func all() {
-        #expect(Set(Self.names).union(["init", "schema", "completions"]) == Set(Command.all.map(\.name)))
+        let verbs = Set(Self.names.map(Self.verb(of:))).union(["init"])
+        #expect(verbs == Set(Command.listed.map(\.name)) && verbs.count == 9)
+        #expect(
+            Set(Self.names.map { Self.words(of: $0)[0] }).isSuperset(
+                of: OldWords.commands.keys.filter { $0 != "schema" }
+            )
+        )
+    }
+
+    @Test("Only --dry-run, --output, --help, --method and --header have a short form")
+    func shortForms() {
+        let short = Command.all.flatMap(\.allOptions).filter { $0.short != nil }
+        #expect(Set(short.map(\.name)) == ["dry-run", "output", "help", "method", "header"])
+        #expect(short.allSatisfy { option in ["n", "o", "h", "m", "H"].contains(option.short) })
+        // An option of one name means the same in each command, and --json goes with --format.
+        for command in Command.all {
+            let names = command.options.map(\.name)
+            #expect(Set(names).count == names.count && names.contains("json") == names.contains("format"))
+        }
     }
 
     @Test("Without a manifest, every command names the places where it looks", arguments: names)
     func noManifest(name: String) async throws {
-        try await expectUsageError([name] + Self.operands[name, default: []], "there is no manifest here; the tool")
+        try await expectUsageError(
+            Self.words(of: name) + Self.operands[name, default: []],
+            "there is no manifest here; the tool"
+        )
     }
 
-    @Test("Every command tells an unknown option", arguments: Command.all.map(\.name))
+    @Test("Every command tells an unknown option", arguments: Command.all.map(\.name) + OldWords.commands.keys.sorted())
     func unknownOption(name: String) async throws {
         try await expectUsageError([name, "--nonsense"], "there is no option \"--nonsense\"; ")
     }
@@ -56,8 +89,8 @@ struct EveryCommandTests {
     @Test(
         "Every command that takes a certain number of operands refuses one more",
         arguments: [
-            "init a b", "import a b c", "outdated a b", "list a b", "preview a b", "browse a https://h/ https://i/",
-            "webextension a b -o Out", "schema a", "completions bash zsh",
+            "init a b", "init --schema a", "add a b c.har", "preview a b", "preview --format json a b",
+            "browse a https://h/ https://i/", "extension a b -o Out", "completions bash zsh", "list a b", "schema a",
         ]
     )
     func surplusOperand(line: String) async throws {
@@ -71,7 +104,7 @@ struct EveryCommandTests {
     )
     func errors(name: String, manifest: String?) async throws {
         if let text = manifest { try folder.write(text, to: "manifest.json") }
-        let words = [name, "./manifest.json"] + Self.operands[name, default: []]
+        let words = Self.words(of: name) + ["./manifest.json"] + Self.operands[name, default: []]
         let result = try await run(words)
         // The page of the preview shows the errors of a manifest that can be read.
         if name == "preview", manifest != nil {
@@ -81,18 +114,39 @@ struct EveryCommandTests {
         let checked = try await run(["check", "./manifest.json"])
         let errors = checked.output.components(separatedBy: "\n").filter { $0.contains(": error: ") }
         #expect(!errors.isEmpty && checked.status == 1 && checked.errors == "", "\(checked)")
-        let last = "substitute \(name): the manifest has errors; fix them first\n"
+        let last = "substitute \(Self.verb(of: name)): the manifest has errors; fix them first\n"
         #expect(result.errors == errors.map { $0 + "\n" }.joined() + last)
         #expect(result.status == 1 && result.output == "", "\(result)")
     }
 
-    @Test("Every command that reads standard input tells that it is closed", arguments: ["check", "explain", "import"])
+    @Test(
+        "Every command that reads standard input tells that it is closed",
+        arguments: ["check", "explain", "add", "import"]
+    )
     func closedInput(name: String) async throws {
         try folder.write("{}", to: "manifest.json")
         let result = try await run([name, "-"])
         #expect(
-            result.status == 1 && result.output == "" && result.errors == "substitute \(name): the test has no input\n"
+            result.status == 1 && result.output == ""
+                && result.errors == "substitute \(Self.verb(of: name)): the test has no input\n"
         )
+    }
+
+    @Test(
+        "An option that another source of files has is told",
+        arguments: [
+            ("add --scroll https://h/", "--scroll is for --in-browser"),
+            ("add --only image https://h/", "--only is for a recording (HAR) or --in-browser"),
+            ("add --in-browser --as a https://h/", "--as is for URLs that are loaded without a browser"),
+            ("add --with-references page.har", "--with-references is for URLs that are loaded without a browser"),
+            ("preview --format text --serve", "--serve is for the page, and --format prints a list instead"),
+            ("preview --max-unused 1MB", "--max-unused needs --used with a recording of the app"),
+            ("init -o schema.json", "--output is for --schema"),
+        ]
+    )
+    func misplaced(line: String, message: String) async throws {
+        try folder.write("{}", to: "manifest.json")
+        try await expectUsageError(Self.words(of: line), message)
     }
 }
 #endif

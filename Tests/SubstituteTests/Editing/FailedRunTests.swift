@@ -30,7 +30,7 @@ struct FailedRunTests {
         #expect(result.status == 1, "\(result.output)", sourceLocation: sourceLocation)
         #expect(result.output == "", sourceLocation: sourceLocation)
         // Errors of the manifest itself come first.
-        let isTold = "\n\(result.errors)".contains("\nsubstitute import: ")
+        let isTold = "\n\(result.errors)".contains("\nsubstitute add: ")
         #expect(isTold, "\(result.errors)", sourceLocation: sourceLocation)
         #expect(result.errors.contains(message), "\(result.errors)", sourceLocation: sourceLocation)
         #expect(try site.listing == before, sourceLocation: sourceLocation)
@@ -50,7 +50,7 @@ struct FailedRunTests {
         try expectNothing(
             await site.take(Self.recording),
             before,
-            "\nsubstitute import: the manifest has errors; fix them first\n"
+            "\nsubstitute add: the manifest has errors; fix them first\n"
         )
     }
 
@@ -74,7 +74,7 @@ struct FailedRunTests {
     /// Runs the tool as an ordinary user, because the superuser can write everywhere.
     private func takeAsUser() async throws -> Program.Result {
         let file = site.url.appendingPathComponent("page.har").path
-        let arguments = ["import", "manifest.json", file]
+        let arguments = ["add", "manifest.json", file]
         if getuid() != 0 { return await Tool.run(arguments, in: site.url) }
         return try await Program.run(
             #require(Program.find("setpriv")),

@@ -184,7 +184,7 @@ struct IncomingBodyTests {
             sent: fields.map { HAREntry.Field($0.key, $0.value) }
         )
         try site.folder.write(HAR.text(entry), to: "page.har")
-        let imported = try await site.run("import", "manifest.json", "page.har")
+        let imported = try await site.run("add", "manifest.json", "page.har")
         try expect(row, imported, site, url, file, status: 0)
 
         // The same answer in place of an older one.

@@ -94,19 +94,19 @@ struct KilledRunTests {
             }
             #expect(await Tool.run(["check", manifest(of: folder)]).status == 0)
             // The record and the files agree: no file that the tool wrote counts as edited.
-            let outdated = await Tool.run(["outdated", "--json", manifest(of: folder)])
+            let outdated = await Tool.run(["update", "--dry-run", "--json", manifest(of: folder)])
             #expect(!outdated.output.contains("edited") && !outdated.output.contains("conflict"), "\(outdated)")
             let result = await Tool.run(["update", manifest(of: folder)])
             #expect(result.status == 0 && result.errors == "", "\(result)")
             for name in Self.names { #expect(text(name, in: folder) == "new \(name)") }
-            #expect(await Tool.run(["outdated", manifest(of: folder)]).status == 0)
+            #expect(await Tool.run(["update", "--dry-run", manifest(of: folder)]).status == 0)
             #expect(text(".substitute", in: folder) == nil)
             #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent(".substitute").path))
         }
     }
 
-    @Test("A killed add or import leaves a valid manifest, and can be run again", arguments: ["add", "import"])
-    func addition(command: String) async throws {
+    @Test("A killed add leaves a valid manifest, and can be run again", arguments: ["URLs", "a recording"])
+    func addition(source: String) async throws {
         try change { addition, resource in addition.add(resource) }
         #expect(copies.folders.count > 4)
         let recording = HAR.text(
@@ -121,9 +121,9 @@ struct KilledRunTests {
             #expect(await Tool.run(["check", manifest(of: folder)]).status == 0)
             let urls = Self.names.map { "\(site.url)/\($0)" }
             let result =
-                command == "add"
+                source == "URLs"
                 ? await Tool.run(["add", manifest(of: folder)] + urls)
-                : await Tool.run(["import", manifest(of: folder), "-"], input: Data(recording.utf8))
+                : await Tool.run(["add", manifest(of: folder), "-"], input: Data(recording.utf8))
             #expect(result.status == 0 && result.errors == "", "\(result)")
             let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
             let files = Self.names.map { "\(site.name)/\($0)" }
@@ -143,7 +143,7 @@ struct KilledRunTests {
         }
         #expect(copies.folders.count == 4)
         for folder in copies.folders {
-            let outdated = await Tool.run(["outdated", "--json", manifest(of: folder)])
+            let outdated = await Tool.run(["update", "--dry-run", "--json", manifest(of: folder)])
             #expect(!outdated.output.contains("edited") && !outdated.output.contains("conflict"), "\(outdated)")
             let result = await Tool.run(
                 ["add", "--replace", "--as", "new.css", manifest(of: folder), "\(site.url)/a.css"]

@@ -15,17 +15,17 @@ struct SiteFolder: Sendable {
 
     var url: URL { folder.url }
 
-    /// Runs `substitute import` with a recording.
+    /// Runs `substitute add` with a recording.
     func take(_ recording: String, _ options: String...) async throws -> Program.Result {
         try await take(Data(recording.utf8), options)
     }
 
-    /// Runs `substitute import` with a recording.
+    /// Runs `substitute add` with a recording.
     func take(_ recording: Data, _ options: [String] = []) async throws -> Program.Result {
         let scratch = try TemporaryFolder()
         try scratch.write(recording, to: "page.har")
         let file = scratch.url.appendingPathComponent("page.har").path
-        return await Tool.run(["import"] + options + ["manifest.json", file], in: url)
+        return await Tool.run(["add"] + options + ["manifest.json", file], in: url)
     }
 
     /// The manifest's text.

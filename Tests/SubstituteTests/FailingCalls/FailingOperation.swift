@@ -108,10 +108,10 @@ struct FailingOperation: Sendable, CustomTestStringConvertible {
         ),
         FailingOperation(
             name: "extension",
-            arguments: { _ in ["webextension", "Substitutions", "-o", "Shown"] },
+            arguments: { _ in ["extension", "Substitutions", "-o", "Shown"] },
             prepare: { folder, site in
                 try await prepareFiles(folder, site)
-                _ = await Tool.run(["webextension", "Substitutions", "-o", "Shown"], in: folder)
+                _ = await Tool.run(["extension", "Substitutions", "-o", "Shown"], in: folder)
                 try addEntry(to: folder)
             },
             subjects: ["Shown"]

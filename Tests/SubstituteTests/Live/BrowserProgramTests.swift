@@ -27,7 +27,7 @@ struct BrowserProgramTests {
     private func capture(_ arguments: String..., environment: [String: String] = [:]) async -> Program.Result {
         let own = ["PATH": folder.url.path, "HOME": folder.url.path]
         return await Tool.run(
-            ["capture", "--no-sandbox", "--timeout", "1"] + arguments + ["http://127.0.0.1:9/"],
+            ["add", "--in-browser", "--no-sandbox", "--timeout", "1"] + arguments + ["http://127.0.0.1:9/"],
             in: folder.url,
             environment: own.merging(environment) { $1 }
         )
@@ -39,7 +39,7 @@ struct BrowserProgramTests {
         #expect(result.status == 1, "\(result)")
         #expect(
             result.errors == """
-                substitute capture: there is no browser that can be used. Looked for google-chrome-stable, \
+                substitute add: there is no browser that can be used. Looked for google-chrome-stable, \
                 google-chrome, chromium, chromium-browser, microsoft-edge-stable, microsoft-edge, brave-browser, brave in PATH, \
                 and on a Mac for Google Chrome, Chromium, Microsoft Edge, Brave Browser in Applications. Install one, or name one \
                 with --browser PATH or SUBSTITUTE_BROWSER
@@ -76,7 +76,7 @@ struct BrowserProgramTests {
         #expect(await capture("--browser", "./My Browser.app", environment: variable).errors.hasSuffix("an app\n"))
         let missing = await capture("--browser", "three", environment: variable)
         #expect(
-            missing.errors == "substitute capture: --browser names \"three\", which is not a program\n",
+            missing.errors == "substitute add: --browser names \"three\", which is not a program\n",
             "\(missing)"
         )
     }
@@ -102,7 +102,7 @@ struct BrowserProgramTests {
             wait $!
             """
         try write("mortal", script)
-        let result = try await site.run("capture", "--browser", folder.url.path + "/mortal", site.url)
+        let result = try await site.run("add", "--in-browser", "--browser", folder.url.path + "/mortal", site.url)
         #expect(
             result.status == 1 && result.errors.hasSuffix("/mortal\" was ended by signal 9 (Killed)\n"),
             "\(result)"
@@ -132,16 +132,19 @@ struct BrowserProgramTests {
     @Test(
         "Wrong use is reported before a browser is started",
         arguments: [
-            (["capture"], "name a page to load, such as https://example.com/"),
-            (["capture", "ftp://example.com/"], "\"ftp://example.com/\" is not the address of a page"),
-            (["capture", "--device", "watch", "https://a.org/"], "there is no device \"watch\"; write phone"),
-            (["capture", "--device", "0x0", "https://a.org/"], "there is no device \"0x0\""),
-            (["capture", "--wait", "-1", "https://a.org/"], "\"-1\" is not a number of seconds"),
-            (["capture", "--timeout", "soon", "https://a.org/"], "\"soon\" is not a number of seconds"),
-            (["browse"], "name one page, such as https://example.com/"),
-            (["verify", "--require", "most", "https://a.org/"], "\"most\" is not a percentage; write it as 90%"),
+            (["add", "--in-browser"], "name a page to load, such as https://example.com/"),
+            (["add", "--in-browser", "ftp://example.com/"], "\"ftp://example.com/\" is not the address of a page"),
             (
-                ["verify", "--require", "0.9", "https://a.org/"],
+                ["add", "--in-browser", "--device", "watch", "https://a.org/"],
+                "there is no device \"watch\"; write phone"
+            ),
+            (["add", "--in-browser", "--device", "0x0", "https://a.org/"], "there is no device \"0x0\""),
+            (["add", "--in-browser", "--wait", "-1", "https://a.org/"], "\"-1\" is not a number of seconds"),
+            (["add", "--in-browser", "--timeout", "soon", "https://a.org/"], "\"soon\" is not a number of seconds"),
+            (["browse"], "name one page, such as https://example.com/"),
+            (["verify", "--at-least", "most", "https://a.org/"], "\"most\" is not a percentage; write it as 90%"),
+            (
+                ["verify", "--at-least", "0.9", "https://a.org/"],
                 "\"0.9\" is ambiguous; write 0.9%, or 90%"
             ),
             (
@@ -155,10 +158,13 @@ struct BrowserProgramTests {
         #expect(result.status == 2 && result.errors.contains(sentence), "\(result)")
     }
 
-    @Test("A manifest with errors is reported before a browser starts", arguments: ["capture", "browse", "verify"])
-    func wrongManifest(command: String) async throws {
+    @Test(
+        "A manifest with errors is reported before a browser starts",
+        arguments: [["add", "--in-browser"], ["browse"], ["verify"]]
+    )
+    func wrongManifest(command: [String]) async throws {
         try folder.write("{ \"https://a.org/\" }", to: "manifest.json")
-        let result = await Tool.run([command, "https://a.org/"], in: folder.url)
+        let result = await Tool.run(command + ["https://a.org/"], in: folder.url)
         #expect(result.status == 1 && result.errors.contains("manifest.json:1:"), "\(result)")
     }
 
@@ -178,7 +184,11 @@ struct BrowserProgramTests {
     @Test("The tool explains why root has no browser", .startsChromium, .enabled(if: geteuid() == 0, "is for root"))
     func root() async {
         let environment = ProcessInfo.processInfo.environment
-        let result = await Tool.run(["capture", "https://a.org/"], in: folder.url, environment: environment)
+        let result = await Tool.run(
+            ["add", "--in-browser", "https://a.org/"],
+            in: folder.url,
+            environment: environment
+        )
         #expect(result.status == 1 && result.errors.contains("refuses to run as root"), "\(result)")
     }
 
@@ -191,7 +201,10 @@ struct BrowserProgramTests {
         for url in [home.url, site.folder.url] { chmod(url.path, 0o777) }
         let result = try await Program.run(
             setpriv,
-            ["--reuid=65534", "--regid=65534", "--clear-groups", Tool.url.path, "capture", "--dry-run", site.url],
+            [
+                "--reuid=65534", "--regid=65534", "--clear-groups", Tool.url.path, "add", "--in-browser", "--dry-run",
+                site.url,
+            ],
             in: site.folder.url,
             environment: ["HOME": home.url.path, "TMPDIR": home.url.path]
         )

@@ -90,7 +90,7 @@ struct BusyPageTests {
     @Test("What a busy page loads is captured", .startsChromium, arguments: pages)
     func complete(page: Page) async throws {
         let site = try site(page.html)
-        let result = try await site.run("capture", site.url)
+        let result = try await site.run("add", "--in-browser", site.url)
         #expect(result.status == 0 && result.errors == "", "\(result)")
         for number in 1..<5 { #expect(site.file(site.path("\(number).txt")) != nil, "\(number).txt: \(result)") }
     }
@@ -98,20 +98,20 @@ struct BusyPageTests {
     @Test("What a busy page loads is verified, too", .startsChromium)
     func verified() async throws {
         let site = try site(Self.pages[0].html)
-        #expect(try await site.run("capture", site.url).status == 0)
-        let result = try await site.run("verify", "--require", "100%", site.url)
+        #expect(try await site.run("add", "--in-browser", site.url).status == 0)
+        let result = try await site.run("verify", "--at-least", "100%", site.url)
         #expect(result.status == 0 && result.output.contains(" 5 of 5 requests came from files"), "\(result)")
     }
 
     @Test("A page that stays busy is not complete, and the status says so", .startsChromium)
     func endless() async throws {
         let site = try site("<script>setInterval(() => compute(700), 0); load(1)</script>")
-        let result = try await site.run("capture", "--timeout", "6", site.url)
+        let result = try await site.run("add", "--in-browser", "--timeout", "6", site.url)
         #expect(result.status == 1, "\(result)")
         #expect(
             result.errors == """
                 \(site.url) was not finished after 6 seconds; it is still busy
-                substitute capture: 1 page was not loaded completely; what was loaded is kept
+                substitute add: 1 page was not loaded completely; what was loaded is kept
 
                 """,
             "\(result)"
@@ -122,12 +122,12 @@ struct BusyPageTests {
     @Test("A page whose server answers 404 is told, and the status says so", .startsChromium)
     func missing() async throws {
         let site = try site("")
-        let result = try await site.run("capture", site.url, site.url + "missing.html")
+        let result = try await site.run("add", "--in-browser", site.url, site.url + "missing.html")
         #expect(result.status == 1, "\(result)")
         #expect(
             result.errors == """
                 \(site.url)missing.html answers 404
-                substitute capture: 1 page was not loaded completely; what was loaded is kept
+                substitute add: 1 page was not loaded completely; what was loaded is kept
 
                 """,
             "\(result)"
@@ -146,7 +146,7 @@ struct BusyPageTests {
             let secret = LoopbackServer.Response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"x\""])
             site.set("/secret\(number).txt", secret)
         }
-        let result = try await site.run("capture", "--timeout", "6", site.url, site.url + "missing.html")
+        let result = try await site.run("add", "--in-browser", "--timeout", "6", site.url, site.url + "missing.html")
         #expect(result.status == 1, "\(result)")
         for note in [
             "a dialog was closed: \"4\"\n15 more dialogs were closed\n", " more requests asked for a password\n",

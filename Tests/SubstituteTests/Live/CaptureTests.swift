@@ -7,7 +7,7 @@ import Testing
 
 @testable import SubstituteKit
 
-@Suite("substitute capture", .serialized)
+@Suite("substitute add --in-browser", .serialized)
 struct CaptureTests {
     @Test("A site with modules, lazy images, srcset and a service worker is captured byte for byte", .startsChromium)
     func wholeSite() async throws {
@@ -16,7 +16,8 @@ struct CaptureTests {
         let elsewhere = try TemporaryFolder()
         let recording = elsewhere.url.appendingPathComponent("page.har").path
         let result = try await site.run(
-            "capture",
+            "add",
+            "--in-browser",
             "--device",
             "phone",
             "--device",
@@ -43,7 +44,7 @@ struct CaptureTests {
         #expect(check.status == 0, "\(check)")
 
         // The recording can be imported like any other recording.
-        let again = await Tool.run(["import", "--dry-run", recording], in: site.folder.url)
+        let again = await Tool.run(["add", "--dry-run", recording], in: site.folder.url)
         #expect(
             again.status == 0 && again.output.hasSuffix("0 entries with 0 bytes, 13 left out\nNothing was written.\n"),
             "\(again)"
@@ -51,7 +52,7 @@ struct CaptureTests {
 
         // The app's files answer every request of the page, and the page looks the same.
         _ = site.requests()
-        let verified = try await site.run("verify", "--require", "100%", "--scroll", site.url)
+        let verified = try await site.run("verify", "--at-least", "100%", "--scroll", site.url)
         #expect(verified.status == 0 && verified.errors == "", "\(verified)")
         #expect(verified.output.contains("\n\(site.url)  The files fit. "), "\(verified)")
         // In the load without the files, the page requests everything once. The page's service worker then requests two
@@ -83,7 +84,7 @@ struct CaptureTests {
         site.set("/same.txt", "text/plain", Data("same".utf8))
         let elsewhere = try TemporaryFolder()
         let file = elsewhere.url.appendingPathComponent("page.har")
-        let result = try await site.run("capture", "--har", file.path, site.url)
+        let result = try await site.run("add", "--in-browser", "--har", file.path, site.url)
         #expect(result.status == 0, "\(result)")
         #expect(
             result.output.contains("/ours.json: its server forbids shared copies (Cache-Control: private)"),
@@ -93,7 +94,7 @@ struct CaptureTests {
         // The server sends these to everyone, although the requests carried cookies or a token.
         for path in ["same.txt", "mine.json", "keyed.json"] { #expect(site.file(site.path(path)) != nil, "\(path)") }
         #expect(site.file(site.path("ours.json")) == nil && site.file(site.path("mine/name.txt")) == nil)
-        let all = try await site.run("capture", "--include-private", site.url)
+        let all = try await site.run("add", "--in-browser", "--include-private", site.url)
         #expect(site.file(site.path("mine/name.txt")) == Data("for one".utf8), "\(all)")
         let recording = try String(contentsOf: file, encoding: .utf8)
         // The recording keeps the queries of the URLs that the page requested, so these URLs still contain secrets.
@@ -123,7 +124,7 @@ struct CaptureTests {
         for isPrivate in [false, true] {
             let folder = try TemporaryFolder()
             try folder.write("{}", to: "manifest.json")
-            let options = ["capture", "--no-sandbox"] + (isPrivate ? ["--include-private"] : [])
+            let options = ["add", "--in-browser", "--no-sandbox"] + (isPrivate ? ["--include-private"] : [])
             let result = try await Tool.start(options + [url], in: folder.url)
             let manifest = try String(contentsOf: folder.url.appendingPathComponent("manifest.json"), encoding: .utf8)
             #expect(manifest.contains("/open.css"), "\(result)")
@@ -144,7 +145,7 @@ struct CaptureTests {
         defer { server.stop() }
         let folder = try TemporaryFolder()
         try folder.write("{}", to: "manifest.json")
-        let result = try await Tool.start(["capture", "--no-sandbox", "\(server.url)/"], in: folder.url)
+        let result = try await Tool.start(["add", "--in-browser", "--no-sandbox", "\(server.url)/"], in: folder.url)
         #expect(result.output.contains("/mine.txt: it differs without the browser's cookies"), "\(result)")
     }
 
@@ -159,7 +160,7 @@ struct CaptureTests {
         site.set("/film.webm", "video/webm", Data([0x1A, 0x45, 0xDF, 0xA3]) + Data(repeating: 0, count: 300_000))
         site.set("/part.txt", "text/plain", Data("abcdef".utf8))
         site.set("/events", Self.stream("text/event-stream", "data: 1\n\n"))
-        let result = try await site.run("capture", site.url)
+        let result = try await site.run("add", "--in-browser", site.url)
         #expect(result.status == 0 && result.errors == "", "\(result)")
         #expect(site.file(site.path("film.webm"))?.count == 300_004)
         #expect(site.file(site.path("part.txt")) == Data("abcdef".utf8))
@@ -180,7 +181,7 @@ struct CaptureTests {
         site.set("/cut.txt", LoopbackServer.Response(headers: fields, body: body, transfer: .closing(after: 500)))
         site.set("/empty.txt", LoopbackServer.Response(headers: fields))
         site.set("/whole.txt", LoopbackServer.Response(headers: fields, body: body, transfer: .chunked(100)))
-        let result = try await site.run("capture", site.url)
+        let result = try await site.run("add", "--in-browser", site.url)
         #expect(result.status == 0, "\(result)")
         #expect(result.output.contains("/cut.txt: only 500 of its 1000 bytes came\n"), "\(result)")
         #expect(site.file(site.path("whole.txt")) == body)
@@ -209,7 +210,7 @@ struct CaptureTests {
             "set1", "set2", "small", "two", "wide",
         ]
         for name in names { site.set("/\(name).svg", "image/svg+xml", LiveSite.picture(10)) }
-        let result = try await site.run("capture", site.url)
+        let result = try await site.run("add", "--in-browser", site.url)
         #expect(result.status == 0 && result.errors == "", "\(result)")
         let missing = names.filter { site.file(site.path("\($0).svg")) == nil }
         #expect(missing.isEmpty, "\(missing) \(result)")
@@ -217,7 +218,7 @@ struct CaptureTests {
 
         let many = (0..<600).map { "/many.svg?\($0) \($0 + 1)w" }.joined(separator: ", ")
         site.set("/", "text/html", Data("<!doctype html><img srcset=\"\(many)\">".utf8))
-        let limited = try await site.run("capture", "--dry-run", site.url)
+        let limited = try await site.run("add", "--in-browser", "--dry-run", site.url)
         #expect(limited.status == 1, "\(limited)")
         #expect(limited.errors.contains("99 images for other screens were not loaded: more than 500\n"), "\(limited)")
     }
@@ -251,7 +252,7 @@ struct CaptureTests {
         for name in ["cached", "ready"] { site.set("/\(name).txt", "text/plain", Data("text".utf8)) }
         // A browser on a busy machine may begin a download late, and the page has ended once nothing is loading.
         site.hold("/ready.txt", until: "/saved.svg")
-        let result = try await site.run("capture", "--wait", "2", site.url)
+        let result = try await site.run("add", "--in-browser", "--wait", "2", site.url)
         #expect(result.status == 0, "\(result)")
         let loaded = Set(site.requests())
         #expect(loaded.isSuperset(of: ["/cached.txt", "/part.js", "/ready.txt", "/saved.svg"]), "\(loaded)")
@@ -269,18 +270,18 @@ struct CaptureTests {
         let elsewhere = try TemporaryFolder()
         let path = elsewhere.url.appendingPathComponent("page.har").path
         let mode = { try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int }
-        #expect(try await site.run("capture", "--har", path, site.url).status == 0)
+        #expect(try await site.run("add", "--in-browser", "--har", path, site.url).status == 0)
         #expect(try mode() == 0o600)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-        #expect(try await site.run("capture", "--har", path, site.url).status == 0)
+        #expect(try await site.run("add", "--in-browser", "--har", path, site.url).status == 0)
         #expect(try mode() == 0o600)
         #expect(try HARFile(Data(contentsOf: URL(fileURLWithPath: path)), name: "page.har").exchanges.count > 0)
         let mine = elsewhere.url.appendingPathComponent("mine.json")
         try elsewhere.write("{}", to: "mine.json")
-        let refused = try await site.run("capture", "--har", mine.path, site.url)
+        let refused = try await site.run("add", "--in-browser", "--har", mine.path, site.url)
         #expect(refused.status == 1 && refused.errors.contains("mine.json\" is not a recording"), "\(refused)")
         #expect(try Data(contentsOf: mine) == Data("{}".utf8))
-        let shipped = try await site.run("capture", "--har", "page.har", site.url)
+        let shipped = try await site.run("add", "--in-browser", "--har", "page.har", site.url)
         #expect(shipped.status == 1 && shipped.errors.contains("lies in the manifest's folder"), "\(shipped)")
     }
 
@@ -304,7 +305,7 @@ struct CaptureTests {
         answer.headers = ["Content-Type": "text/plain"]
         if isCompressed { answer.headers["Content-Encoding"] = "gzip" }
         site.set("/" + name, answer)
-        let result = try await site.run("capture", "--max-size", "1MB", "--timeout", "30", site.url)
+        let result = try await site.run("add", "--in-browser", "--max-size", "1MB", "--timeout", "30", site.url)
         #expect(result.status == 0, "\(result)")
         #expect(result.output.contains("/\(name): it was stopped: it came without its length"), "\(result)")
         #expect(site.file(site.path("stopped.txt")) != nil, "\(result)")
@@ -331,7 +332,7 @@ struct CaptureTests {
         var answer = LoopbackServer.Response.stream { Data(repeating: 0x61, count: 1 << 20) }
         answer.headers = ["Content-Type": "text/html"]
         site.set("/", answer)
-        let result = try await site.run("capture", "--max-size", "1MB", "--timeout", "30", site.url)
+        let result = try await site.run("add", "--in-browser", "--max-size", "1MB", "--timeout", "30", site.url)
         let reason = "could not be loaded: it was stopped: it came without its length"
         #expect(result.status == 1 && result.errors.contains(reason), "\(result)")
     }
@@ -348,7 +349,7 @@ struct CaptureTests {
         let screen = try #require(Program.find("xvfb-run"))
         let result = try await Program.run(
             screen,
-            ["-a", Tool.url.path, "capture", "--no-sandbox", "--show", site.url],
+            ["-a", Tool.url.path, "add", "--in-browser", "--no-sandbox", "--show", site.url],
             in: site.folder.url
         )
         #expect(result.status == 0, "\(result)")
@@ -393,7 +394,7 @@ struct CaptureTests {
         site.set("/file.zip", "application/zip", Data("PK".utf8), ["Content-Disposition": "attachment"])
         site.set("/endless.txt", Self.stream("text/plain", "more and more "))
         site.set("/silent.txt", LoopbackServer.Response(transfer: .silent))
-        let result = try await site.run("capture", "--timeout", "8", site.url)
+        let result = try await site.run("add", "--in-browser", "--timeout", "8", site.url)
         #expect(result.status == 1, "\(result)")
         #expect(result.errors.contains("was not finished after 8 seconds; still loading: "), "\(result)")
         #expect(result.errors.contains("a dialog was closed: \"\\u{1B}[31mHello\\u{202E}\""), "\(result)")
@@ -425,7 +426,8 @@ struct CaptureTests {
         let gone = try LoopbackServer { _ in .text("") }
         gone.stop()
         let result = try await site.run(
-            "capture",
+            "add",
+            "--in-browser",
             "--timeout",
             "8",
             url.replacingOccurrences(of: "SITE/", with: site.url)

@@ -42,8 +42,8 @@ struct PlantedMessageTests {
         expect(await Tool.run(["add"] + urls, in: site.folder.url), "added ")
         set { LoopbackServer.Response(status: 302, headers: ["Location": "ftp://h" + $0]) }
         expect(await run("update"), "it is redirected to ")
-        expect(await run("outdated", "--all"), "it is redirected to ")
-        let lines = await run("outdated", "--all", "--json")
+        expect(await run("update", "--dry-run", "--all"), "it is redirected to ")
+        let lines = await run("update", "--dry-run", "--all", "--json")
         expect(lines, "it is redirected to ")
         for line in lines.output.split(separator: "\n") {
             #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: Any])
@@ -63,8 +63,8 @@ struct PlantedMessageTests {
         let preview = await Tool.run(["preview", "--output=preview.html"], in: folder.url)
         #expect(preview.status == 0, "\(preview)")
         let page = try Data(contentsOf: folder.url.appendingPathComponent("preview.html"))
-        let list = await Tool.run(["list"], in: folder.url)
-        let json = await Tool.run(["list", "--json"], in: folder.url)
+        let list = await Tool.run(["preview", "--format", "text"], in: folder.url)
+        let json = await Tool.run(["preview", "--format", "json"], in: folder.url)
         for each in planted {
             #expect(!each.isShown(in: page) && !each.isShown(in: Data(list.output.utf8)), "\(each)")
             #expect(each.isShown(in: Data(json.output.utf8)), "\(each)")
@@ -82,8 +82,8 @@ struct PlantedMessageTests {
         for number in planted.indices { site.set("/\(number).svg", "image/svg+xml", LiveSite.picture(10)) }
         try site.folder.write(LiveSite.picture(10), to: "a.svg")
         try site.folder.write("{ \"\(site.url)a.svg\": \"a.svg\" }", to: "manifest.json")
-        let text = try await site.run("verify", "--require", "0%", "--report", "report", site.url)
-        let json = try await site.run("verify", "--require", "0%", "--format", "json", site.url)
+        let text = try await site.run("verify", "--at-least", "0%", "--output", "report", site.url)
+        let json = try await site.run("verify", "--at-least", "0%", "--format", "json", site.url)
         #expect(text.output.contains("/0.svg?") && json.output.contains("/0.svg?"), "\(text)")
         #expect(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) is [String: Any], "\(json)")
         let page = try Data(contentsOf: site.folder.url.appendingPathComponent("report/index.html"))

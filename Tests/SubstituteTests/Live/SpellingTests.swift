@@ -42,10 +42,10 @@ struct SpellingTests {
         try page(site)
         let elsewhere = try TemporaryFolder()
         let recording = elsewhere.url.appendingPathComponent("page.har").path
-        let captured = try await site.run("capture", "--har", recording, site.url)
+        let captured = try await site.run("add", "--in-browser", "--har", recording, site.url)
         let count = Self.addresses.count + 1
         #expect(captured.status == 0 && captured.output.hasPrefix("\(count) entries"), "\(captured)")
-        let verified = try await site.run("verify", "--require", "100%", site.url)
+        let verified = try await site.run("verify", "--at-least", "100%", site.url)
         #expect(verified.status == 0 && verified.output.contains("\(count) of \(count) requests"), "\(verified)")
         let explained = await Tool.run(["explain", "--require", recording], in: site.folder.url)
         #expect(explained.status == 0, "\(explained)")

@@ -55,8 +55,8 @@ struct VerifyTests {
             "\(result)"
         )
         #expect(result.status == 0 && result.errors == "", "\(result)")
-        #expect(try await site.run("verify", "--require", "75%", site.url).status == 0)
-        let strict = try await site.run("verify", "--require", "76%", site.url)
+        #expect(try await site.run("verify", "--at-least", "75%", site.url).status == 0)
+        let strict = try await site.run("verify", "--at-least", "76%", site.url)
         let sentence = "files answered 3 of 4 requests of \(site.url), 75 %, and 76 % are required"
         #expect(strict.status == 1 && strict.output.contains("\n\(site.url)\n  error: \(sentence)\n"), "\(strict)")
         #expect(strict.output.hasSuffix("\n  The files do not fit: 1 error.\n"), "\(strict)")
@@ -107,7 +107,7 @@ struct VerifyTests {
     @Test("A stylesheet that is broken in the folder makes the picture differ at the right position", .startsChromium)
     func brokenInFolder() async throws {
         try site.folder.write("h1 { colour: teal }", to: "site.css")
-        let result = try await site.run("verify", "--allow-changed", "--report", "report", site.url)
+        let result = try await site.run("verify", "--allow-changed", "--output", "report", site.url)
         #expect(result.status == 1, "\(result)")
         let found = result.output.firstMatch(
             of: /error: 0\.\d+ % of the picture of .* differs, at x 0 y (\d+) \(\d+ × \d+\)\n/
@@ -127,9 +127,9 @@ struct VerifyTests {
         let html = String(decoding: site.file("report/index.html") ?? Data(), as: UTF8.self)
         #expect(html.contains("<h1>The files do not fit the page</h1>"))
         // A report replaces an earlier report, but no other file.
-        #expect(try await site.run("verify", "--report", "report", site.url).status == 1)
+        #expect(try await site.run("verify", "--output", "report", site.url).status == 1)
         try site.folder.write("mine", to: "mine/index.html")
-        let mine = try await site.run("verify", "--report", "mine", site.url)
+        let mine = try await site.run("verify", "--output", "mine", site.url)
         #expect(
             mine.status == 1 && mine.errors.contains("\"mine\" holds \"index.html\", which no report wrote"),
             "\(mine)"
@@ -138,14 +138,14 @@ struct VerifyTests {
         let edited = html.replacingOccurrences(of: "The files", with: "My files")
         for (folder, name, text) in [("edited", "index.html", edited), ("pictures", "1-files.png", "mine")] {
             try site.folder.write(text, to: "\(folder)/\(name)")
-            let result = try await site.run("verify", "--report", folder, site.url)
+            let result = try await site.run("verify", "--output", folder, site.url)
             #expect(
                 result.status == 1 && result.errors.contains("holds \"\(name)\", which no report wrote"),
                 "\(result)"
             )
             #expect(site.file("\(folder)/\(name)") == Data(text.utf8))
         }
-        let taken = try await site.run("verify", "--report", ".", site.url)
+        let taken = try await site.run("verify", "--output", ".", site.url)
         #expect(taken.status == 1 && taken.errors.contains("\".\" holds \""), "\(taken)")
     }
 
@@ -233,16 +233,16 @@ struct VerifyTests {
     @Test("Where nothing was compared, no output says that the files fit", .startsChromium)
     func nothingCompared() async throws {
         try site.folder.write("{ \"https://example.com/site.css\": \"site.css\" }", to: "manifest.json")
-        let result = try await site.run("verify", "--report", "report", site.url)
+        let result = try await site.run("verify", "--output", "report", site.url)
         let sentence =
-            "files answered 0 of 4 requests of \(site.url), so nothing was compared; --require 0% permits this"
+            "files answered 0 of 4 requests of \(site.url), so nothing was compared; --at-least 0% permits this"
         #expect(result.status == 1 && result.output.contains("  error: \(sentence)\n"), "\(result)")
-        let permitted = try await site.run("verify", "--require", "0%", "--report", "report", site.url)
+        let permitted = try await site.run("verify", "--at-least", "0%", "--output", "report", site.url)
         #expect(
             permitted.status == 0 && permitted.output.contains("\(site.url)  Nothing was compared. 0 of 4"),
             "\(permitted)"
         )
-        let json = try await site.run("verify", "--require", "0%", "--format", "json", site.url)
+        let json = try await site.run("verify", "--at-least", "0%", "--format", "json", site.url)
         #expect(json.status == 0 && json.output.contains("\"fits\":false"), "\(json)")
         let html = String(decoding: site.file("report/index.html") ?? Data(), as: UTF8.self)
         let page = html.components(separatedBy: "</style>").last ?? ""
@@ -285,7 +285,7 @@ struct VerifyTests {
                 """
         site.set("/", "text/html", Data(page.utf8))
         site.counted = "/count"
-        let result = try await site.run("verify", "--require", "50%", site.url)
+        let result = try await site.run("verify", "--at-least", "50%", site.url)
         #expect(result.status == 0 && !result.output.contains("resized"), "\(result)")
         #expect(!result.output.contains("failed") && !result.output.contains("favicon"), "\(result)")
     }
@@ -301,7 +301,7 @@ struct VerifyTests {
             <script>setTimeout(() => document.querySelector(".b").style.margin = "50px", 100)</script>
             """
         site.set("/", "text/html", Data(page.utf8))
-        let result = try await site.run("verify", "--require", "0%", site.url)
+        let result = try await site.run("verify", "--at-least", "0%", site.url)
         #expect(result.status == 0 && !result.output.contains("picture"), "\(result)")
         // Animations do not delay the page's load event. So the tool must not report that the page was not finished.
         #expect(!result.output.contains("was not finished"), "\(result)")
@@ -330,11 +330,11 @@ struct VerifyTests {
         }
         site.counted = "/count"
         site.set("/", "text/html", page(150))
-        let rested = try await site.run("verify", "--require", "0%", site.url)
+        let rested = try await site.run("verify", "--at-least", "0%", site.url)
         #expect(rested.status == 0 && !rested.output.contains("picture"), "\(rested)")
         site.counted = "/count"
         site.set("/", "text/html", page(700))
-        let moving = try await site.run("verify", "--require", "0%", site.url)
+        let moving = try await site.run("verify", "--at-least", "0%", site.url)
         #expect(moving.status == 1 && moving.output.contains("% of the picture of"), "\(moving)")
         #expect(moving.output.contains("still moves 5 seconds after it was loaded"), "\(moving)")
     }
@@ -391,7 +391,7 @@ struct VerifyTests {
         gone.stop()
         let result = try await site.run(
             "verify",
-            "--report",
+            "--output",
             "report",
             site.url + "missing.html",
             gone.url.absoluteString,
@@ -432,9 +432,9 @@ struct VerifyTests {
         site.set("/early.txt", "text/plain", Data("early".utf8))
         let worker = "addEventListener(\"install\", event => event.waitUntil(fetch(\"/early.txt\")));"
         site.set("/worker.js", "text/javascript", Data(worker.utf8))
-        let captured = try await site.run("capture", site.url)
+        let captured = try await site.run("add", "--in-browser", site.url)
         #expect(captured.status == 0 && !captured.output.contains("304"), "\(captured)")
-        let result = try await site.run("verify", "--require", "100%", site.url)
+        let result = try await site.run("verify", "--at-least", "100%", site.url)
         #expect(result.status == 0, "\(result)")
         site.set("/shared.css", "text/css", Data("img { width: 30px }".utf8), ["ETag": "\"3\""])
         let changed = try await site.run("verify", site.url)
@@ -446,8 +446,8 @@ struct VerifyTests {
         let site = try LiveSite()
         site.build()
         site.set("/data/large.bin", "application/octet-stream", Data("small".utf8))
-        #expect(try await site.run("capture", site.url).status == 0)
-        let result = try await site.run("verify", "--service-workers", "--require", "100%", site.url)
+        #expect(try await site.run("add", "--in-browser", site.url).status == 0)
+        let result = try await site.run("verify", "--service-workers", "--at-least", "100%", site.url)
         #expect(result.status == 0, "\(result)")
     }
 

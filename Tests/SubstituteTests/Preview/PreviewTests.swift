@@ -252,7 +252,9 @@ struct PreviewTests {
         let page = await Tool.run(["preview", "empty"], in: folder.url).output
         #expect(page.contains("No file stands in for a URL yet."))
         #expect(
-            page.contains("substitute capture https://example.com/\nsubstitute add https://example.com/css/site.css")
+            page.contains(
+                "substitute add --in-browser https://example.com/\nsubstitute add https://example.com/css/site.css"
+            )
         )
         let plugin = await Tool.run(
             ["preview", "empty"],

@@ -208,7 +208,7 @@ struct AddTests {
             at: site.folder.url.appendingPathComponent(".substitute.json"),
             withDestinationURL: other.url.appendingPathComponent("config.json")
         )
-        for command in [["add", "\(site.url)/a.css"], ["update"], ["outdated"]] {
+        for command in [["add", "\(site.url)/a.css"], ["update"], ["update", "--dry-run"]] {
             let result = await Tool.run(command, in: site.folder.url)
             #expect(result.status == 1 && result.errors.contains("cannot be read: it is not a plain file"), "\(result)")
         }
@@ -240,7 +240,7 @@ struct AddTests {
             "<link rel=stylesheet href=../css/site.css><svg><use href=#a /></svg><style>i{mask:url(#b)}</style>",
             type: "text/html"
         )
-        let result = try await site.run("add", "-r", "\(site.url)/")
+        let result = try await site.run("add", "--with-references", "\(site.url)/")
         #expect(result.status == 0, "\(result)")
         #expect(site.requests().sorted() == ["GET /", "GET /css/site.css", "GET /en/", "GET /img/bg.png"])
     }
@@ -326,7 +326,7 @@ struct AddTests {
         #expect(result.errors == missing[0] + background + missing[1])
         #expect(
             result.output.contains(
-                "skipped  references to elsewhere.invalid; --host elsewhere.invalid loads them\n"
+                "skipped  references to elsewhere.invalid; --also-host elsewhere.invalid loads them\n"
             )
         )
         #expect(site.file("manifest.json")?.contains("\(site.url)/x/a.svg?v=1&w=2\"") == true)
@@ -423,7 +423,8 @@ struct AddTests {
             (["add", "--as", "a.css", "https://h/a", "https://h/b"], "--as is for one URL"),
             (["add", "--as", "../a.css", "https://h/a"], "cannot be a file in the manifest's folder"),
             (["add", "--as", "manifest.json", "https://h/a"], "cannot be a file in the manifest's folder"),
-            (["add", "ftp://h/a"], "begins with \"ftp:\""), (["add", "--host", "a b", "https://h/a"], "is not a host"),
+            (["add", "ftp://h/a"], "begins with \"ftp:\""),
+            (["add", "--also-host", "a b", "https://h/a"], "is not a host"),
             (["add", "--max-size", "much", "https://h/a"], "is not a size"),
         ] {
             let result = await Tool.run(arguments, in: site.folder.url)
@@ -437,11 +438,11 @@ struct AddTests {
     @Test("A page with thousands of references is added without them")
     func tooMany() async throws {
         site.set("/", (0..<2000).map { "<img src=\($0).png>" }.joined(), type: "text/html")
-        let result = try await site.run("add", "-r", "\(site.url)/")
+        let result = try await site.run("add", "--with-references", "\(site.url)/")
         #expect(result.status == 0 && site.requests() == ["GET /"], "\(result)")
         #expect(
             result.output.hasSuffix(
-                "skipped  2000 references, because one run loads at most 2000 URLs; import a recording instead\n"
+                "skipped  2000 references, because one run loads at most 2000 URLs; add a recording of the page instead\n"
             )
         )
     }

@@ -105,7 +105,7 @@ struct RedirectTests {
         let result = await Tool.run(["add", manifest, url])
         #expect(result.status == 0, "\(result)")
         #expect(site.file("manifest.json")?.contains("\"\(url)\"") == true)
-        let outdated = await Tool.run(["outdated", manifest])
+        let outdated = await Tool.run(["update", "--dry-run", manifest])
         #expect(outdated.status == 0 && outdated.output == "1 file: 1 is up to date\n", "\(outdated)")
     }
 }

@@ -104,7 +104,7 @@ struct ReferenceTests {
         #expect(site.requests().count == 21)
     }
 
-    @Test("References to another port are followed only if --host names it")
+    @Test("References to another port are followed only if --also-host names it")
     func ports() async throws {
         let other = try RemoteSite()
         other.set("/b.css", "b { }", type: "text/css")
@@ -112,14 +112,14 @@ struct ReferenceTests {
         let authority = try #require(other.url.split(separator: "/").last)
         let left = await add()
         #expect(
-            left.output.contains("skipped  references to \(authority); --host \(authority) loads them\n"),
+            left.output.contains("skipped  references to \(authority); --also-host \(authority) loads them\n"),
             "\(left)"
         )
         #expect(other.requests().isEmpty)
-        #expect(await add("--replace", "--host", "127.0.0.1:1").output.contains("skipped  "))
+        #expect(await add("--replace", "--also-host", "127.0.0.1:1").output.contains("skipped  "))
         #expect(other.requests().isEmpty)
         for host in [String(authority), "127.0.0.1"] {
-            _ = await add("--replace", "--host", host)
+            _ = await add("--replace", "--also-host", host)
             #expect(other.requests() == ["GET /b.css"], "\(host)")
         }
     }

@@ -14,7 +14,7 @@ struct BrowserTests {
         let site = try await KindsSite(in: folder)
         defer { site.stop() }
         let out = try TemporaryFolder()
-        let result = await Tool.run(["webextension", folder.url.path, "-o", "Extension"], in: out.url)
+        let result = await Tool.run(["extension", folder.url.path, "-o", "Extension"], in: out.url)
         try #require(result.status == 0, "\(result.errors)")
         var runs: [[KindsSite.Report]] = []
         for isWith in [false, true] {
@@ -88,7 +88,7 @@ struct BrowserTests {
                 .replacingOccurrences(of: "{\n  \"$schema\"", with: "{\n\(more)  \"$schema\""),
             to: "Substitutions/manifest.json"
         )
-        let result = await Tool.run(["webextension", "-o", "Extension"], in: folder.url)
+        let result = await Tool.run(["extension", "-o", "Extension"], in: folder.url)
         try #require(result.status == 0, "\(result.errors)")
         let written = try Data(contentsOf: folder.url.appendingPathComponent("Extension/rules.json"))
         let count = try #require(JSONSerialization.jsonObject(with: written) as? [Any]).count
@@ -139,7 +139,7 @@ struct BrowserTests {
     /// Writes the extension for the Demo's manifest, and returns its folder.
     private func demoExtension(in folder: TemporaryFolder) async throws -> URL {
         let resources = Repository.folder.appendingPathComponent("Resources/Substitutions")
-        let result = await Tool.run(["webextension", resources.path, "-o", "Extension"], in: folder.url)
+        let result = await Tool.run(["extension", resources.path, "-o", "Extension"], in: folder.url)
         try #require(result.status == 0, "\(result.errors)")
         return folder.url.appendingPathComponent("Extension")
     }
@@ -292,7 +292,7 @@ struct BrowserTests {
 
     /// Writes the extension for the manifest in a folder's `Substitutions`, and returns its folder.
     private func written(for folder: TemporaryFolder) async throws -> URL {
-        let result = await Tool.run(["webextension", "-o", "Extension"], in: folder.url)
+        let result = await Tool.run(["extension", "-o", "Extension"], in: folder.url)
         try #require(result.status == 0, "\(result.errors)")
         return folder.url.appendingPathComponent("Extension")
     }

@@ -19,7 +19,7 @@ struct ToolbarPageTests {
         let entries = ["logo.svg", "photo.svg"].map { "\"https://h.test/\($0)\": \"\($0)\"" }
         try folder.write("{ \(entries.joined(separator: ", ")) }", to: "Site/manifest.json")
         let (site, output) = (folder.url.appendingPathComponent("Site"), folder.url.appendingPathComponent("Extension"))
-        try #require(await Tool.run(["webextension", site.path, "-o", output.path]).status == 0)
+        try #require(await Tool.run(["extension", site.path, "-o", output.path]).status == 0)
         let browser = try await DrivenChromium(extensionFolder: output)
         defer { browser.stop() }
         try await browser.command(

@@ -20,7 +20,7 @@ struct WebExtensionTests {
     }
 
     private func make(_ more: [String] = [], output: String = "Out") async throws -> Program.Result {
-        await Tool.run(["webextension", "Substitutions", "-o", output] + more, in: folder.url)
+        await Tool.run(["extension", "Substitutions", "-o", output] + more, in: folder.url)
     }
 
     private func written(_ path: String) throws -> String {
@@ -201,7 +201,7 @@ struct WebExtensionTests {
     @Test("The article shows the tool's output for the Demo's manifest")
     func article() async throws {
         let manifest = Repository.folder.appendingPathComponent("Resources/Substitutions").path
-        let result = await Tool.run(["webextension", manifest, "-o", "SiteWithAppFiles"], in: folder.url)
+        let result = await Tool.run(["extension", manifest, "-o", "SiteWithAppFiles"], in: folder.url)
         let article = Repository.folder.appendingPathComponent(
             "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/SiteInABrowser.md"
         )
@@ -360,7 +360,7 @@ struct WebExtensionTests {
             (".", inner), ("..", inner), ("../../Out", inner), ("inner", inner.deletingLastPathComponent()),
         ] {
             let manifest = folder.url.appendingPathComponent("Substitutions").path
-            let result = await Tool.run(["webextension", manifest, "-o", name], in: place)
+            let result = await Tool.run(["extension", manifest, "-o", name], in: place)
             let isRefused = name != "inner"
             #expect((result.status == 2) == isRefused, "\(name)")
             #expect(
@@ -641,7 +641,7 @@ struct WebExtensionTests {
         #expect(none.status == 1)
         #expect(
             none.errors == """
-                substitute webextension: nothing in "manifest.json" can be shown in a browser:
+                substitute extension: nothing in "manifest.json" can be shown in a browser:
                   line 2 "https://h/a": the network is asked first, as its "when" says
                   line 3 "https://h/b": files of an extension cannot have "headers", such as "X-A"
                   line 4 "https://h/c": files of an extension cannot have a "type" with parameters, such as "text/plain; charset=iso-8859-1"

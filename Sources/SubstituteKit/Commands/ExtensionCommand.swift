@@ -4,9 +4,9 @@ import SubstituteCheckKit
 import SubstitutionRules
 
 /// Writes a web extension.
-enum WebExtensionCommand {
+enum ExtensionCommand {
     static let command = Command(
-        name: "webextension",
+        name: "extension",
         summary: "Writes a web extension that shows a site in a browser with the app's files.",
         operands: "[OPTIONS] [MANIFEST] -o FOLDER",
         operandKind: .manifest,
@@ -25,21 +25,20 @@ enum WebExtensionCommand {
             Exits with 0 if everything was written; 1 if the manifest has errors, no entry of it can be shown, it
             needs more rules than browsers accept, or something could not be written; and 2 on a usage error.
             """,
-        example: "  substitute webextension -o SiteWithAppFiles",
+        example: "  substitute extension -o SiteWithAppFiles",
         run: run
     )
 
     private static let output = Option("output", short: "o", value: "folder", "The folder for the extension.") { $0 }
     private static let pages = Option(
         repeated: "pages",
-        short: "p",
         value: "host",
         "A host whose pages show the files, in addition to the manifest's own hosts.\n*.example.com means example.com and its subdomains. May be repeated."
     ) { try $0.map(HostPattern.read) }
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         guard let folder = try arguments[output], !folder.isEmpty else {
-            throw UsageError("name the folder to write, as in: substitute webextension -o SiteWithAppFiles")
+            throw UsageError("name the folder to write, as in: substitute extension -o SiteWithAppFiles")
         }
         let pages = try arguments[pages]
         let manifest = try ManifestLocation(console).only(arguments.operands)

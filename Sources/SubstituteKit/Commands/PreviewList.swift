@@ -1,0 +1,77 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// Prints the substituted URLs with their files.
+struct PreviewList {
+    private let shipped: [Substitution]
+    private let inventory: Inventory
+    /// The number of answers of each file in a recording; nil without a recording.
+    private let use: RecordedUse?
+    private let unused: [Substitution]
+    /// True if the unused files are larger than they may be.
+    let isOverLimit: Bool
+
+    /// - Parameters:
+    ///   - check: A manifest without errors.
+    ///   - use: The number of answers of each file in a recording; nil without a recording.
+    ///   - limit: The maximum size of the unused files in total; nil for any size.
+    init(_ check: ManifestCheck, _ use: RecordedUse?, limit: ByteCount?) {
+        (shipped, inventory, self.use) = (check.shipped, check.inventory, use)
+        unused = use?.unusedFiles(of: shipped) ?? []
+        isOverLimit = unused.reduce(0) { $0 + $1.size } > limit?.bytes ?? .max
+    }
+
+    func print(as format: ReportFormat, _ console: Console) throws {
+        if format == .json {
+            for substitution in shipped { try console.printJSON(OutputLine(substitution, use), isOwn: true) }
+            return
+        }
+        console.printTable(
+            shipped.map { substitution in
+                let times = use.map { [$0.times(substitution) == 0 ? "never" : "\($0.times(substitution)) ×"] } ?? []
+                return times + [
+                    visible(substitution.url), visible(substitution.file), substitution.mediaType,
+                    ByteCount(substitution.size).description, Self.remarks(of: substitution),
+                ]
+            }
+        )
+        console.print(inventory.description)
+        guard let use else { return }
+        if use.isEmpty, !unused.isEmpty {
+            console.print("The recording has no request that a file answers, so it may be one of another site or app.")
+        }
+        let size = ByteCount(unused.reduce(0) { $0 + $1.size })
+        let list = unused.isEmpty ? "" : ": " + unused.map { visible($0.file) }.joined(separator: ", ")
+        let excess = isOverLimit ? "; that is more than --max-unused" : ""
+        console.print("\(counted(unused.count, "file")) never used, \(size)\(excess)\(list)")
+    }
+
+    private struct OutputLine: Encodable {
+        let url: String
+        let file: String
+        let type: String
+        let size: Int
+        let line: Int
+        let when: [String]
+        let until: String?
+        let times: Int?
+
+        init(_ substitution: Substitution, _ use: RecordedUse?) {
+            times = use?.times(substitution)
+            (url, file) = (visible(substitution.url), visible(substitution.file))
+            (type, size, line) = (substitution.mediaType, substitution.size, substitution.line)
+            when = substitution.conditions.map { $0.description.filter { $0 != "\"" } }
+            until = substitution.lastDay
+        }
+    }
+
+    private static func remarks(of substitution: Substitution) -> String {
+        var remarks: [String] = []
+        if !substitution.conditions.isEmpty {
+            remarks.append("only when " + substitution.conditions.map(\.description).joined(separator: " or "))
+        }
+        if let day = substitution.lastDay { remarks.append("until \(day)") }
+        return remarks.joined(separator: ", ")
+    }
+}
