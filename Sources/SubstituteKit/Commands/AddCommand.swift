@@ -11,16 +11,19 @@ enum AddCommand {
         summary: "Adds files and their entries: from URLs, from a recorded page, or from a browser.",
         operands: "[OPTIONS] [MANIFEST] URL…|FILE.har",
         operandKind: .manifest,
-        options: browserOptions + urlOptions + ImportRun.options + [.includePrivate, .maxSize, .dryRun],
+        options: [inBrowser] + PageRecording.options + urlOptions + RecordedSource.Filter.options + [
+            AddRun.replace, .discardEdits, .includePrivate, .maxSize, .dryRun,
+        ],
         discussion: """
             Saves each file as host/path below the manifest's folder. New entries follow all others, in the same
-            style; nothing else in the manifest is changed. A URL that an entry already answers is left out.
+            style; nothing else in the manifest is changed. A URL that an entry already answers is left out. With
+            --replace, its file is replaced; one that was edited here, or that .substitute.json does not know, only
+            with --discard-edits.
 
             URLs are loaded as they are; with --with-references, so are the files of pages and stylesheets. If the
             server redirects a page, a stylesheet or a module to another URL, the entry is for that URL. Redirects are
             followed to http: and https:, but never from https: to http:, nor from a public server to a private
-            address. With --replace, a file that was edited here, or that .substitute.json does not know, is replaced
-            only with --discard-edits. A file may take two minutes to load, and one second more for each 10 kB.
+            address. A file may take two minutes to load, and one second more for each 10 kB.
 
             FILE.har is a recorded page: open the browser's developer tools, choose Network, switch its cache off, load
             the page, and export all as HAR with content. - reads it from standard input.
@@ -55,48 +58,41 @@ enum AddCommand {
         run: run
     )
 
-    /// The options that only pages in a browser have.
-    private static let browserOptions: [any CommandOption] = [inBrowser] + CaptureCommand.options
     /// The options that only URLs have that are loaded without a browser.
-    private static let urlOptions: [any CommandOption] = [path, replace, .discardEdits, references, alsoHost]
+    private static let urlOptions: [any CommandOption] = [AddRun.path, URLSource.references, URLSource.alsoHost]
 
     private static let inBrowser = Option(
         "in-browser",
         "Load the pages in a browser, and add the files that they load."
     )
-    private static let path = Option(
-        "as",
-        value: "path",
-        "The path of the file below the manifest's folder; only for a single URL.",
-        filePath
-    )
-    fileprivate static let replace = Option("replace", "Load a URL again even if an entry already answers it.")
-    private static let references = Option(
-        "with-references",
-        "Also load the files that the pages and stylesheets refer to, and those that their\nstylesheets and frames refer to: CSS url() and @import; HTML link, script, img,\nsrcset, source, video, audio, track, input, object, embed and iframe; SVG image and\nuse. Only from the same server and port, and never http: from https:. For a URL that\nan entry already answers, the existing file is read."
-    )
-
-    fileprivate static let alsoHost = Option(
-        repeated: "also-host",
-        value: "host",
-        "Also load references from this server, on any port. *.example.com means\nexample.com and its subdomains; example.com:8080 means one port. May be repeated.",
-        HostSelection.init
-    )
-
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         func refuse(_ options: [any CommandOption], _ purpose: String) throws(UsageError) {
             guard let option = options.first(where: { arguments.has($0) }) else { return }
             throw UsageError("--\(option.name) is for \(purpose)")
         }
-        let recording = try arguments.has(inBrowser) ? nil : recording(arguments.operands, in: console.folder)
-        if !arguments.has(inBrowser) { try refuse(browserOptions, "--in-browser") }
-        if recording == nil, !arguments.has(inBrowser) {
-            try refuse(ImportRun.options, "a recording (HAR) or --in-browser")
-            return try await load(arguments, console)
+        if arguments.has(inBrowser) {
+            try refuse(urlOptions, "URLs that are loaded without a browser")
+            return try await PageRecording.add(arguments, console)
         }
-        try refuse(urlOptions, "URLs that are loaded without a browser")
-        if let recording { return try await ImportRun.add(recording, arguments, console) }
-        return try await CaptureCommand.run(arguments, console)
+        try refuse(PageRecording.options, "--in-browser")
+        let run = try AddRun(arguments, console)
+        if let file = try recording(arguments.operands, in: console.folder) {
+            try refuse(urlOptions, "URLs that are loaded without a browser")
+            let filter = try RecordedSource.Filter(arguments)
+            let manifest = arguments.operands.count == 2 ? arguments.operands.first : nil
+            let addition = try Addition(to: ManifestLocation(console).find(manifest), console)
+            let isNamed = file != "-"
+            let folder = isNamed ? console.folder.url(file).deletingLastPathComponent() : nil
+            let capture = try HARFile(read(file, console), name: isNamed ? file : "<stdin>", in: folder)
+            return try await run.add(RecordedSource(capture, filter, console), to: addition)
+        }
+        try refuse(RecordedSource.Filter.options, "a recording (HAR) or --in-browser")
+        let (named, urls) = try ManifestLocation(console).split(arguments.operands)
+        let keys = try urls.map(key)
+        guard !keys.isEmpty else { throw UsageError("name a URL to load, or a recorded page (HAR)") }
+        if arguments.has(AddRun.path), keys.count > 1 { throw UsageError("--as is for one URL") }
+        let source = try URLSource(keys, replaces: arguments.has(AddRun.replace), arguments, console.network)
+        return try await run.add(source, to: Addition(to: ManifestLocation(console).find(named), console))
     }
 
     /// Returns the operand that names a recording; nil if the operands are URLs, after an optional manifest.
@@ -116,31 +112,17 @@ enum AddCommand {
         return operands.count == 2 || !isManifest ? last : nil
     }
 
-    /// Loads URLs, and adds them.
-    private static func load(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
-        let (named, urls) = try ManifestLocation(console).split(arguments.operands)
-        let keys = try urls.map(key)
-        guard !keys.isEmpty else { throw UsageError("name a URL to load, or a recorded page (HAR)") }
-        let path = try arguments[path]
-        if path != nil, keys.count > 1 { throw UsageError("--as is for one URL") }
-        let manifest = try ManifestLocation(console).find(named)
-        var addition = try Addition(to: manifest, console)
-        addition.includesPrivate = arguments.has(.includePrivate)
-        let staging = try StagingFolder.guarded(for: manifest, isDryRun: arguments.has(.dryRun), console)
-        var run = try AddRun(arguments, manifest, staging, console.network)
-        let isComplete = await run.add(keys, as: path, to: &addition)
-        if isComplete, arguments.has(references) { await run.addReferences(to: &addition) }
-        // Commit before printing, so that the output never reports a change that was not made.
-        let discarded = isComplete && !arguments.has(.dryRun) ? try addition.commit(in: staging) : nil
-        for problem in run.problems { console.printError(problem) }
-        guard isComplete else {
-            console.printError("Nothing was changed.")
-            return .bad
+    /// Returns the bytes of a recording.
+    private static func read(_ file: String, _ console: Console) throws -> Data {
+        if file == "-" { return try console.readAll() }
+        if file.contains("://"), console.folder.kind(of: file) == nil {
+            throw UsageError(
+                "\(quoted(file)) is a URL; download the recording first, or record the page with: "
+                    + console.tool.line(["add", "--in-browser", file])
+            )
         }
-        for line in run.lines { console.print(line) }
-        if let discarded { console.print("The edited files are in \(visible(discarded.path)).") }
-        if arguments.has(.dryRun) { console.print("Nothing was written.") }
-        return .good
+        guard console.folder.kind(of: file) != nil else { throw ToolError("\(quoted(file)) does not exist") }
+        return try console.folder.contents(of: file)
     }
 
     /// Parses a URL as a user types it; the scheme may be missing.
@@ -171,171 +153,4 @@ enum AddCommand {
 
     /// A star in place of a whole name, or of the name before an extension.
     nonisolated(unsafe) private static let wildcard = /\/\*(?:\.\w+)?(?:\/|$)/
-
-    /// Parses a path below the manifest's folder.
-    @Sendable private static func filePath(_ text: String) throws(UsageError) -> String {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        let isBelow = parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") } && !text.contains("\\")
-        guard isBelow, text != "manifest.json" else {
-            throw UsageError("\(quoted(text)) cannot be a file in the manifest's folder; write it as img/logo.png")
-        }
-        return text
-    }
-}
-
-/// One run of the `add` command.
-private struct AddRun {
-    private let replaces: Bool
-    private let discardsEdits: Bool
-    /// The size of the largest file to take; nil for the limit of all loads.
-    private let limit: Int?
-    private let staging: StagingFolder
-    private let network: Network
-    private let manifest: ManifestFile
-    /// The lines to print if all URLs are added, and the problems.
-    private(set) var (lines, problems): ([String], [String]) = ([], [])
-    /// The resources whose references `addReferences` loads next.
-    ///
-    /// The last call of `add` loaded these resources, or found entries that already answer their URLs.
-    private var resources: [Resource] = []
-    private var selection: ReferenceSelection
-    private var seen: Set<String> = []
-
-    init(_ arguments: Arguments, _ manifest: ManifestFile, _ staging: StagingFolder, _ network: Network) throws {
-        (replaces, discardsEdits) = (arguments.has(AddCommand.replace), arguments.has(.discardEdits))
-        limit = try arguments[.maxSize]?.bytes
-        selection = ReferenceSelection(try arguments[AddCommand.alsoHost])
-        (self.manifest, self.staging, self.network) = (manifest, staging, network)
-    }
-
-    /// Loads URLs, and adds the resources to the manifest.
-    ///
-    /// - Returns: True if every URL has an entry after the commit.
-    mutating func add(_ keys: [URLPattern], as path: String?, to addition: inout Addition) async -> Bool {
-        var isComplete = true
-        var wanted: [Download] = []
-        for key in keys where seen.insert(key.identityKey).inserted {
-            guard let url = URL(string: key.targetURL) else {
-                problems.append("\(quoted(key.spelling)) is not a URL that can be loaded")
-                isComplete = false
-                continue
-            }
-            if !replaces, let known = addition.known(key) {
-                if !report(key, known) { isComplete = false }
-                if case .present = known, let resource = addition.present(key, url) { resources.append(resource) }
-            } else {
-                wanted.append(Download(key: key, url: url))
-            }
-        }
-        for (download, load) in zip(wanted, await Download.loads(wanted, staging, limit, network)) {
-            let outcome: Addition.Outcome
-            var key = download.key
-            switch load {
-            case .success(var resource):
-                if let reason = (try? IncomingBody(resource))?.refusal(redirectedTo: resource.source.absoluteString) {
-                    _ = report(key, .refused(reason))
-                    isComplete = false
-                    continue
-                }
-                // An entry for the requested URL keeps its key.
-                if !replaces || addition.known(download.key) == nil {
-                    guard takesLastURL(&resource) else { continue }
-                }
-                key = resource.key
-                outcome = addition.add(
-                    resource,
-                    as: path,
-                    replaces: replaces,
-                    discardsEdits: discardsEdits
-                )
-                resources.append(resource)
-            case .failure(let error):
-                outcome = .refused(error.message)
-            }
-            if !report(key, outcome) { isComplete = false }
-        }
-        return isComplete
-    }
-
-    /// Gives a redirected resource the key of its last URL if relative references in it resolve against that URL.
-    ///
-    /// - Returns: False if this run adds the last URL by itself.
-    private mutating func takesLastURL(_ resource: inout Resource) -> Bool {
-        let first = resource.key
-        guard let last = try? URLPattern(requested: resource.source.absoluteString),
-            last.identityKey != (try? URLPattern(requested: first.targetURL))?.identityKey,
-            PageReferences.dependsOnURL(resource)
-        else { return true }
-        resource.key = last
-        lines.append(
-            "redirect \(visible(first.spelling)) → \(visible(last.spelling)), which the entry names, as relative "
-                + "references resolve against it; the network answers requests for \(visible(first.spelling))"
-                + (last.targetURL.hasSuffix("/") && first.targetURL.hasPrefix(last.targetURL)
-                    ? "; if its server only forwards missing pages there, remove the entry" : "")
-        )
-        return seen.insert(last.identityKey).inserted
-    }
-
-    private mutating func report(_ key: URLPattern, _ outcome: Addition.Outcome) -> Bool {
-        switch outcome {
-        case .added(let file, let remarks):
-            lines.append("added    \(visible(key.spelling)) → \(visible(file))")
-            lines += remarks.map { "         \(visible($0))" }
-        case .replaced(let file): lines.append("replaced \(visible(key.spelling)) → \(visible(file))")
-        case .moved(let file, let old):
-            lines.append(
-                "replaced \(visible(key.spelling)) → \(visible(file)); \(visible(old)) is left as it was"
-            )
-        case .present(let line):
-            lines.append("present  \(visible(key.spelling)), answered by line \(line); --replace loads it again")
-        case .kept(_, let reason):
-            let line = manifest.line("add", "--replace", "--discard-edits", urls: [key.spelling])
-            problems.append(
-                "\(quoted(key.spelling)) was not loaded: \(reason)\n  to take its server's version: \(line)"
-            )
-            return false
-        case .refused(let reason):
-            problems.append("\"\(visible(key.spelling))\" was not loaded: \(visible(reason))")
-            return false
-        }
-        return true
-    }
-
-    /// The maximum length of a chain in which each stylesheet imports the next one.
-    private static let deepest = 20
-
-    /// The maximum number of URLs that one run loads.
-    ///
-    /// Without this limit, a run might never end: a server can answer each URL with a stylesheet that refers to new
-    /// URLs.
-    private static let most = 2000
-
-    /// Adds the resources to which the added pages and stylesheets refer.
-    ///
-    /// The function also follows the references of the stylesheets that it adds.
-    mutating func addReferences(to addition: inout Addition) async {
-        for depth in 0... {
-            let sources = depth == 0 ? resources : resources.filter(PageReferences.isFollowed)
-            var keys: [URLPattern] = []
-            for resource in sources {
-                keys += PageReferences.addresses(in: resource).compactMap { selection.key(for: $0, in: resource) }
-            }
-            keys.removeAll { seen.contains($0.identityKey) }
-            if keys.isEmpty { break }
-            if seen.count + keys.count > Self.most {
-                lines.append(
-                    "skipped  \(counted(keys.count, "reference")), because one run loads at most \(Self.most) URLs; "
-                        + "add a recording of the page instead"
-                )
-                break
-            }
-            if depth == Self.deepest {
-                lines.append("skipped  imports that are nested more than \(Self.deepest) stylesheets deep")
-                break
-            }
-            resources = []
-            _ = await add(keys, as: nil, to: &addition)
-        }
-        lines += selection.lines
-    }
 }

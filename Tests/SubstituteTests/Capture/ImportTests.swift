@@ -823,6 +823,26 @@ struct ImportTests {
         #expect(try site.listing == before)
     }
 
+    @Test("--replace takes the files of a recording, and keeps a file that was edited here")
+    func replaces() async throws {
+        func recording(_ text: String) -> String { HAR.text(HAREntry(url: "https://h/a.css", text: text)) }
+        #expect(try await site.take(recording("a { }")).status == 0)
+        #expect(try await site.take(recording("b { }")).output.contains("already answers it"))
+        let replaced = try await site.take(recording("b { }"), "--replace")
+        #expect(
+            replaced.output == "1 entry with 5 bytes\n" && site.bytes("h/a.css") == Data("b { }".utf8),
+            "\(replaced)"
+        )
+        try site.folder.write("mine { }", to: "h/a.css")
+        let kept = try await site.take(recording("c { }"), "--replace")
+        #expect(kept.output.contains("it was edited here") && kept.output.contains("; --discard-edits replaces it"))
+        #expect(site.bytes("h/a.css") == Data("mine { }".utf8))
+        let discarded = try await site.take(recording("c { }"), "--replace", "--discard-edits")
+        #expect(site.bytes("h/a.css") == Data("c { }".utf8), "\(discarded)")
+        let copies = try #require(discarded.output.components(separatedBy: "The edited files are in ").last)
+        try FileManager.default.removeItem(atPath: String(copies.dropLast(2)))
+    }
+
     // MARK: - Secrets
 
     @Test("Cookies, passwords and tokens of a recording are neither written nor printed")

@@ -4,13 +4,13 @@ import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
 
-/// The exchanges of a recording that become entries, and the reasons why the other exchanges do not.
-struct CaptureSelection {
+/// The resources of a recording, which was read from a file or made in a browser.
+struct RecordedSource: ResourceSource {
     /// The decision on one exchange.
-    struct Choice {
+    fileprivate struct Choice {
         let url: String
         let status: Int
-        let result: Result<SelectedExchange, ToolError>
+        var result: Result<SelectedExchange, ToolError>
     }
 
     /// An exchange that becomes an entry.
@@ -47,24 +47,60 @@ struct CaptureSelection {
         var includesPrivate = false
     }
 
-    /// The decisions, in the order of the recording.
-    ///
-    /// If several exchanges of one URL can be imported, only the last one is selected.
-    let choices: [Choice]
+    let isStrict = false
+    let lines: [String] = []
+    /// The recording; nil after the first round, which has all of its resources.
+    private var recording: HARFile?
+    private let filter: Filter
+    private let console: Console
+    /// Loads responses to requests with cookies or credentials again, without these; nil to load nothing.
+    private let network: Network?
 
-    /// - Parameters:
-    ///   - capture: The recording.
-    ///   - filter: The options of the command line.
-    ///   - tool: The name of the tool in messages.
-    ///   - network: Loads responses to requests with cookies or credentials again, without these; nil to load nothing.
-    init(_ capture: HARFile, _ filter: Filter, _ tool: ToolName, comparing network: Network? = nil) async {
-        var exchanges = capture.exchanges
-        if let network, !filter.includesPrivate { await Self.compare(&exchanges, filter, tool, network) }
+    init(_ recording: HARFile, _ filter: Filter, _ console: Console, comparing network: Network? = nil) {
+        (self.recording, self.filter, self.console, self.network) = (recording, filter, console, network)
+    }
+
+    mutating func next(after taken: [Resource], for addition: Addition, in staging: StagingFolder) async throws
+        -> [FoundResource]
+    {
+        guard let exchanges = recording?.exchanges else { return [] }
+        recording = nil
+        if !exchanges.isEmpty, exchanges.allSatisfy({ !$0.url.lowercased().hasPrefix("http") }) {
+            console.printError(
+                "The recording has no request to a server: record in the developer tools of the page itself."
+            )
+        }
+        return try await choices(of: exchanges).map { choice in
+            let pick: SelectedExchange
+            switch choice.result {
+            case .failure(let error): return FoundResource(choice.url, .failure(error))
+            case .success(let selected): pick = selected
+            }
+            let resource = Resource(
+                key: pick.key,
+                ignored: pick.ignored,
+                file: try staging.write(pick.exchange.bytes),
+                type: pick.exchange.typeOfBytes,
+                source: URL(fileURLWithPath: "/"),
+                version: pick.exchange.version,
+                isDecoded: pick.exchange.isDecoded,
+                privacy: pick.exchange.privacy
+            )
+            return FoundResource(pick.key.spelling, .success(resource), count: pick.count, remarks: pick.remarks)
+        }
+    }
+
+    /// Returns the decisions, in the order of the recording.
+    ///
+    /// If several exchanges of one URL can be added, only the last one is selected.
+    private func choices(of exchanges: [HARFile.Exchange]) async -> [Choice] {
+        var exchanges = exchanges
+        if let network, !filter.includesPrivate { await compare(&exchanges, network) }
         var choices = exchanges.map { exchange in
             Choice(
                 url: exchange.url,
                 status: exchange.status,
-                result: Result { () throws(ToolError) in try Self.pick(exchange, filter, tool) }
+                result: Result { () throws(ToolError) in try pick(exchange) }
             )
         }
         // What another frame has loaded, a browser may request again, and get 304.
@@ -72,12 +108,10 @@ struct CaptureSelection {
         choices.removeAll { $0.status == 304 && taken.contains($0.url) }
         if filter.stripsQuery { Self.stripQueries(&choices) }
         Self.keepLast(&choices)
-        self.choices = choices
+        return choices
     }
 
-    private static func pick(_ exchange: HARFile.Exchange, _ filter: Filter, _ tool: ToolName) throws(ToolError)
-        -> SelectedExchange
-    {
+    private func pick(_ exchange: HARFile.Exchange) throws(ToolError) -> SelectedExchange {
         let url = exchange.url
         if let answerer = exchange.recorded?.answeredBy, answerer == .file || answerer == .archive {
             throw ToolError("the app answered it without the network")
@@ -102,7 +136,7 @@ struct CaptureSelection {
             // Nobody types this URL, and a suggestion would show its secrets.
             throw ToolError(error.message(for: url))
         }
-        try checkStatus(exchange, tool)
+        try checkStatus(exchange)
         let path = key.address.path
         let kind = ResourceKind(exchange.type, path: path)
         if !filter.kinds.isEmpty, !filter.kinds.contains(kind) {
@@ -136,16 +170,11 @@ struct CaptureSelection {
     }
 
     /// Finds out whether responses to requests with cookies or credentials are the same without these.
-    private static func compare(
-        _ exchanges: inout [HARFile.Exchange],
-        _ filter: Filter,
-        _ tool: ToolName,
-        _ network: Network
-    ) async {
+    private func compare(_ exchanges: inout [HARFile.Exchange], _ network: Network) async {
         let uncertain = exchanges.enumerated().filter { _, exchange in
             var shared = exchange
             shared.privacy.isSameForAll = true
-            return exchange.privacy.isUncertain && (try? pick(shared, filter, tool)) != nil
+            return exchange.privacy.isUncertain && (try? pick(shared)) != nil
         }
         let results = await Fetcher.inParallel(uncertain.map(\.element), network) { exchange, fetcher in
             guard let url = URL(string: exchange.url), let bytes = try? exchange.bytes else { return false }
@@ -155,12 +184,12 @@ struct CaptureSelection {
         for (index, isSame) in zip(uncertain.map(\.offset), results) { exchanges[index].privacy.isSameForAll = isSame }
     }
 
-    private static func checkStatus(_ exchange: HARFile.Exchange, _ tool: ToolName) throws(ToolError) {
+    private func checkStatus(_ exchange: HARFile.Exchange) throws(ToolError) {
         switch exchange.status {
         case 200, 203: return
         case ...0: throw ToolError("there was no response: it failed, or was blocked")
         case 204, 205: throw ToolError("its response has no body (\(exchange.status))")
-        case 206: throw ToolError("only a part of it was sent (206); load it with \(tool.words("add"))")
+        case 206: throw ToolError("only a part of it was sent (206); load it with \(console.tool.words("add"))")
         case 304: throw ToolError("the browser had it already (304); empty its cache, and record again")
         case 300..<400: throw ToolError("it is a redirect (\(exchange.status))")
         default: throw ToolError("its server answered \(exchange.status)")
@@ -211,7 +240,7 @@ struct CaptureSelection {
                     } else if !isOne, pick.key.query != nil {
                         pick.remarks.append("keeps its query, because the content depends on it")
                     }
-                    choices[index] = choices[index].with(.success(pick))
+                    choices[index].result = .success(pick)
                 }
             }
         }
@@ -239,16 +268,10 @@ struct CaptureSelection {
             let remark = "recorded more than once with different content; this is the last"
             if !kept.hasBody(of: pick), !kept.remarks.contains(remark) {
                 kept.remarks.append(remark)
-                choices[later] = choices[later].with(.success(kept))
+                choices[later].result = .success(kept)
             }
-            choices[index] = choices[index].with(.failure(ToolError("it was recorded again later")))
+            choices[index].result = .failure(ToolError("it was recorded again later"))
         }
-    }
-}
-
-extension CaptureSelection.Choice {
-    fileprivate func with(_ result: Result<CaptureSelection.SelectedExchange, ToolError>) -> Self {
-        Self(url: url, status: status, result: result)
     }
 }
 

@@ -2,8 +2,8 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Loads pages in a separate browser, and imports the resources of these pages.
-enum CaptureCommand {
+/// A recording of pages that a separate browser loads.
+enum PageRecording {
     /// The options that only pages in a browser have.
     static let options: [any CommandOption] = [
         devices, LoadOptions.scroll, LoadOptions.wait, show, har, BrowserSettings.timeout, BrowserProgram.option,
@@ -18,14 +18,15 @@ enum CaptureCommand {
     private static let show = Option("show", "Open a window, and record until it is closed.")
     private static let har = Option("har", value: "file", "Also save the recording (HAR) in this file.") { $0 }
 
-    static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
+    /// Loads pages, and adds their resources.
+    static func add(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
         let devices = try arguments[devices]
         let manner = try LoadOptions(arguments)
-        let importRun = try ImportRun(arguments, console)
-        let limit = try arguments[.maxSize]?.bytes
+        let run = try AddRun(arguments, console)
+        var filter = try RecordedSource.Filter(arguments)
         let manifest = try ManifestLocation(console).find(named)
         // Report the manifest's errors before anything is loaded. During the recording, the user is free to edit the
         // manifest, because the import reads it again.
@@ -39,7 +40,7 @@ enum CaptureCommand {
 
         let screens = devices.isEmpty ? (settings.hasWindow ? [] : [Device.desktop]) : devices
         let show = console.network.showProgress
-        let recorder = try Recorder(limit: limit ?? .max) { count, bytes in
+        let recorder = try Recorder(limit: filter.limit ?? .max) { count, bytes in
             show?(ProgressLine.line("\(counted(count, "response")), \(ByteCount(bytes))"))
         }
         settings.maximumBody = recorder.limit
@@ -63,12 +64,9 @@ enum CaptureCommand {
         if let kept { try save(recording, kept, console) }
         do {
             let capture = try HARFile(recording, name: kept ?? "the recording")
-            try await importRun.importExchanges(
-                of: capture,
-                to: Addition(to: manifest, console),
-                without: recorder.leftOut,
-                comparing: console.network
-            )
+            filter.leftOut = recorder.leftOut
+            let source = RecordedSource(capture, filter, console, comparing: console.network)
+            _ = try await run.add(source, to: Addition(to: manifest, console))
         } catch {
             if let kept { console.printError("The recording is in \(visible(kept)).") }
             throw error
@@ -146,9 +144,8 @@ enum CaptureCommand {
         do {
             // An existing file may be readable for others.
             let descriptor = open(url.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-            guard descriptor >= 0, fchmod(descriptor, 0o600) == 0, ftruncate(descriptor, 0) == 0 else {
-                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-            }
+            let isReady = descriptor >= 0 && fchmod(descriptor, 0o600) == 0 && ftruncate(descriptor, 0) == 0
+            if !isReady { throw FileSystem.systemError }
             let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             try file.write(contentsOf: recording)
             try file.close()

@@ -1,0 +1,49 @@
+import LocalSubstitutionCache
+import SubstituteCheckKit
+import SubstitutionChecking
+
+extension RecordedSource.Filter {
+    /// The options that only recordings and pages in a browser have.
+    static let options: [any CommandOption] = [only, HostSelection.option, exclude, stripQuery]
+
+    /// Reads the options of the command line.
+    init(_ arguments: Arguments) throws {
+        (kinds, hosts) = try (arguments[Self.only], arguments[HostSelection.option])
+        (exclusions, limit) = try (arguments[Self.exclude], arguments[.maxSize]?.bytes)
+        (stripsQuery, includesPrivate) = (arguments.has(Self.stripQuery), arguments.has(.includePrivate))
+    }
+
+    private static let only = Option(
+        repeated: "only",
+        value: "kinds",
+        "Take these kinds, separated by commas: \(ResourceKind.allCases.map(\.rawValue).joined(separator: ", ")).",
+        kinds
+    )
+    private static let exclude = Option(
+        repeated: "exclude",
+        value: "part",
+        "Leave out URLs that contain this text, in which * matches anything.\nMay be repeated."
+    ) { parts in
+        if parts.contains("") { throw UsageError("--exclude needs a part of a URL") }
+        return parts
+    }
+    private static let stripQuery = Option(
+        "strip-query",
+        "Let entries ignore the parameters that do not change the content: known cache-busters,\nsuch as v=1.2 and _=1700000000, and those that differed between two requests for the\nsame bytes. All others must match."
+    )
+
+    @Sendable private static func kinds(_ texts: [String]) throws(UsageError) -> Set<ResourceKind> {
+        var kinds: Set<ResourceKind> = []
+        for word in texts.flatMap({ $0.split(separator: ",") }).map(String.init) {
+            guard let kind = ResourceKind(rawValue: word.lowercased().filter { $0 != " " }) else {
+                let names = ResourceKind.allCases.map(\.rawValue)
+                let meant = suggestion(for: word, among: names).map { "; did you mean \($0)?" }
+                throw UsageError(
+                    "there is no kind \(quoted(word))\(meant ?? "; the kinds are \(names.joined(separator: ", "))")"
+                )
+            }
+            kinds.insert(kind)
+        }
+        return kinds
+    }
+}

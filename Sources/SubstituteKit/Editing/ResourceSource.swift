@@ -1,0 +1,41 @@
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// A source of resources for the `add` command: URLs, a recording, or a browser.
+protocol ResourceSource {
+    /// True if nothing is changed unless all resources of the first round can be added.
+    var isStrict: Bool { get }
+
+    /// Finds the next resources.
+    ///
+    /// - Parameters:
+    ///   - taken: The resources of the round before; empty for the first round.
+    ///   - addition: The change of the manifest so far.
+    ///   - staging: The folder for the resources' files.
+    /// - Returns: One round of resources; after a round without any, the run ends.
+    /// - Throws: ``ToolError`` if a file cannot be written.
+    mutating func next(after taken: [Resource], for addition: Addition, in staging: StagingFolder) async throws
+        -> [FoundResource]
+
+    /// Sentences about the whole run, for its end.
+    var lines: [String] { get }
+}
+
+/// A resource that a source has found, or the reason why there is none.
+struct FoundResource {
+    /// The URL in reports.
+    let url: String
+    /// The resource; nil if another round has it.
+    let result: Result<Resource, ToolError>?
+    /// The length of the body, in bytes.
+    let count: Int
+    /// Sentences about the resource, for the user.
+    let remarks: [String]
+
+    init(_ url: String, _ result: Result<Resource, ToolError>?, count: Int = 0, remarks: [String] = []) {
+        (self.url, self.result, self.count, self.remarks) = (url, result, count, remarks)
+    }
+
+    /// Creates a resource that is not added, for a reason.
+    init(_ url: String, refused reason: String) { self.init(url, .failure(ToolError(reason))) }
+}
