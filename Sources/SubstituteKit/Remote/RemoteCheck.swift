@@ -22,12 +22,10 @@ struct RemoteCheck {
         var reason: String?
         /// The validators of the bytes with which the file was compared, to be recorded; nil after status 304.
         var version: RemoteVersion?
-        /// The length of the server's bytes and their date, as far as the server sent them.
-        var (size, lastModified): (Int?, String?) = (nil, nil)
-
-        init(copy: CheckedFile, state: RemoteRecord.State, reason: String? = nil, size: Int? = nil) {
-            (self.copy, self.state, self.reason, self.size) = (copy, state, reason, size)
-        }
+        /// The length of the server's bytes, as far as the server sent it.
+        var size: Int?
+        /// The date of the server's bytes, as far as the server sent it.
+        var lastModified: String?
 
         mutating func set(_ state: RemoteRecord.State, _ reason: String?) {
             (self.state, self.reason, version) = (state, reason, nil)

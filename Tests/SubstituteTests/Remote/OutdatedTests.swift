@@ -56,6 +56,11 @@ struct OutdatedTests {
         _ = site.requests()
 
         let manifest = site.file("manifest.json")
+        let github = try await site.run("update", "-n", "--format", "github")
+        let lines = github.output.split(separator: "\n")
+        #expect(github.status == 3 && lines.count == 3, "\(github)")
+        #expect(lines.allSatisfy { $0.hasPrefix("::warning file=manifest.json,line=") }, "\(github)")
+        #expect(lines[1].contains("title=gone::") && lines[1].hasSuffix("its server answers 410"), "\(github)")
         #expect(site.file("\(site.name)/a.css") == "a")
         let update = try await site.run("update")
         #expect(update.status == 1, "one is gone")
