@@ -4,15 +4,16 @@ import SubstitutionChecking
 
 extension RecordedSource.Filter {
     /// The options that only recordings and pages in a browser have.
-    static let options: [any CommandOption] = [only, HostSelection.option, exclude, stripQuery]
+    static let options: [any CommandOption] = [only, onlyHost, exclude, stripQuery]
 
     /// Reads the options of the command line.
     init(_ arguments: Arguments) throws {
-        (kinds, hosts) = try (arguments[Self.only], arguments[HostSelection.option])
+        (kinds, hosts) = try (arguments[Self.only], arguments[Self.onlyHost])
         (exclusions, limit) = try (arguments[Self.exclude], arguments[.maxSize]?.bytes)
         (stripsQuery, includesPrivate) = (arguments.has(Self.stripQuery), arguments.has(.includePrivate))
     }
 
+    private static let onlyHost = HostSelection.option("only-host", "Take only files from this server.")
     private static let only = Option(
         repeated: "only",
         value: "kinds",

@@ -13,12 +13,12 @@ struct HostSelection {
 
     private let patterns: [Pattern]
 
-    static let option = Option(
-        repeated: "only-host",
-        value: "host",
-        "Take only files from this server. *.example.com means example.com and its\nsubdomains; example.com:8080 means one port. May be repeated.",
-        HostSelection.init
-    )
+    /// Returns an option that names hosts.
+    static func option(_ name: String, _ help: String) -> Option<HostSelection> {
+        let forms =
+            "*.example.com means example.com and its\nsubdomains; example.com:8080 means one port. May be repeated."
+        return Option(repeated: name, value: "host", "\(help) \(forms)", HostSelection.init)
+    }
 
     /// Reads hosts, with or without a port.
     init(_ texts: [String]) throws(UsageError) {

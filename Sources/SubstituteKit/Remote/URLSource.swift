@@ -8,11 +8,9 @@ struct URLSource: ResourceSource {
         "with-references",
         "Also load the files that the pages and stylesheets refer to, and those that their\nstylesheets and frames refer to: CSS url() and @import; HTML link, script, img,\nsrcset, source, video, audio, track, input, object, embed and iframe; SVG image and\nuse. Only from the same server and port, and never http: from https:. For a URL that\nan entry already answers, the existing file is read."
     )
-    static let alsoHost = Option(
-        repeated: "also-host",
-        value: "host",
-        "Also load references from this server, on any port. *.example.com means\nexample.com and its subdomains; example.com:8080 means one port. May be repeated.",
-        HostSelection.init
+    static let alsoHost = HostSelection.option(
+        "also-host",
+        "Also load references from this server, on any port."
     )
 
     let isStrict = true
