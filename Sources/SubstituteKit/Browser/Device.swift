@@ -15,10 +15,12 @@ struct Device: Equatable, Sendable {
     static let help =
         "The screen: phone, tablet, desktop, or its width, height and pixels per CSS pixel,\nsuch as 390x844@3. "
 
-    /// Returns the option that names one screen; `otherwise` is the sentence about a command line without it.
-    static func option(_ otherwise: String) -> Option<Device?> {
-        Option("device", value: "device", help + otherwise, Device.init(_:))
-    }
+    /// An option that names screens; the pages are loaded for each.
+    static let option = Option(
+        repeated: "device",
+        value: "device",
+        help + "May be repeated; the pages are loaded\nfor each. Without it, desktop."
+    ) { try $0.map(Device.init(_:)) }
 
     static let phone = Device(width: 390, height: 844, scale: 3)
     static let tablet = Device(width: 820, height: 1180, scale: 2)
@@ -52,6 +54,11 @@ struct Device: Equatable, Sendable {
             "there is no device \(quoted(text)); write phone, tablet, desktop, or a size from 100 to 5000 with an optional "
                 + "scale from 0.5 to 5, such as 390x844@3"
         )
+    }
+
+    /// The size and scale, as in the option.
+    var words: String {
+        "\(width)x\(height)" + (scale == 1 ? "" : "@\(scale == scale.rounded() ? "\(Int(scale))" : "\(scale)")")
     }
 
     /// True if pages are laid out as on phones and tablets, with touch instead of a mouse.

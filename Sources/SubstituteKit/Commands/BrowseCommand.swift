@@ -37,7 +37,12 @@ enum BrowseCommand {
     )
 
     private static let misses = Option("misses", "Also print each request that no file answered, and why.")
-    private static let device = Device.option("Without it, the size of the window.")
+    private static let device = Option(
+        "device",
+        value: "device",
+        Device.help + "Without it, the size of the window.",
+        Device.init(_:)
+    )
     static let serviceWorkers = Option("service-workers", "Let service workers run; files answer their requests, too.")
     private static let headless = Option("headless", "Open no window, and run until Control-C.")
 

@@ -6,15 +6,10 @@ import SubstituteCheckKit
 enum PageRecording {
     /// The options that only pages in a browser have.
     static let options: [any CommandOption] = [
-        devices, LoadOptions.scroll, LoadOptions.wait, show, har, BrowserSettings.timeout, BrowserProgram.option,
+        Device.option, LoadOptions.scroll, LoadOptions.wait, show, har, BrowserSettings.timeout, BrowserProgram.option,
         BrowserSettings.noSandbox,
     ]
 
-    private static let devices = Option(
-        repeated: "device",
-        value: "device",
-        Device.help + "May be repeated; the pages are loaded for each."
-    ) { try $0.map(Device.init(_:)) }
     private static let show = Option("show", "Open a window, and record until it is closed.")
     private static let har = Option("har", value: "file", "Also save the recording (HAR) in this file.") { $0 }
 
@@ -23,7 +18,7 @@ enum PageRecording {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
-        let devices = try arguments[devices]
+        let devices = try arguments[Device.option]
         let manner = try LoadOptions(arguments)
         let run = try AddRun(arguments, console)
         var filter = try RecordedSource.Filter(arguments)

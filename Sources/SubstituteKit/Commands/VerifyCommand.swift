@@ -10,7 +10,8 @@ enum VerifyCommand {
         operands: "[OPTIONS] [MANIFEST] URL…",
         operandKind: .manifest,
         options: [
-            atLeast, allowsChanged, allowsErrors, tolerance, mask, output, format, .json, device, LoadOptions.scroll,
+            atLeast, allowsChanged, allowsErrors, tolerance, mask, output, format, .json, Device.option,
+            LoadOptions.scroll,
             LoadOptions.wait,
             BrowseCommand.serviceWorkers,
             BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
@@ -72,7 +73,6 @@ enum VerifyCommand {
         "Write a page with the results and the pictures into this folder."
     ) { $0 }
     private static let format = ReportFormat.option(of: "page")
-    private static let device = Device.option("By default desktop.")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
@@ -92,7 +92,7 @@ enum VerifyCommand {
         let printer = VerificationPrinter(try arguments.format(format) ?? .text, limits, console)
         let table = try manifest.table()
         var settings = try BrowserSettings(arguments, console)
-        settings.device = try arguments[device] ?? .desktop
+        let devices = try arguments[Device.option]
         settings.suppressesMotion = true
         settings.allowsServiceWorkers = arguments.has(BrowseCommand.serviceWorkers)
         let report = try arguments[output].map { try VerificationReport(at: $0, console) }
@@ -102,9 +102,11 @@ enum VerifyCommand {
         try report?.clear()
         var (pages, unloaded): ([Verification], [UnloadedPage]) = ([], [])
         var fits = true
-        for url in urls {
+        for (url, device) in urls.flatMap({ url in (devices.isEmpty ? [.desktop] : devices).map { (url, $0) } }) {
             do {
+                settings.device = device
                 var page = try await Verification(of: url.text, with: table, explainer, settings, manner)
+                page.device = devices.count > 1 ? device.words : nil
                 try report?.write(page, number: pages.count + 1)
                 page.dropPictures()
                 pages.append(page)

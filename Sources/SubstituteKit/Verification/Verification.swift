@@ -11,6 +11,8 @@ import FoundationNetworking
 /// A comparison of two loads of a live page: one from the network, and one with the files.
 struct Verification: Sendable {
     let url: String
+    /// The screen; nil if there is only one.
+    var device: String?
     /// The number of GET requests over http and https, including the request for the page itself.
     ///
     /// A request and its redirects count as one.

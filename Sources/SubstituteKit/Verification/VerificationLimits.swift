@@ -83,7 +83,7 @@ struct VerificationLimits: Sendable {
         var problems: [Problem] = []
         if let status = page.status, status >= 400 {
             problems.append(
-                Problem(kind: .pageFails, sentence: "the server answers \(status) for \(shortened(page.url))")
+                Problem(kind: .pageFails, sentence: "the server answers \(status) for \(page.title)")
             )
         }
         if let sentence = page.incompleteness { problems.append(Problem(kind: .pageUnfinished, sentence: sentence)) }
@@ -112,7 +112,7 @@ struct VerificationLimits: Sendable {
                 Problem(
                     kind: .pictureDiffers,
                     sentence:
-                        "\(page.comparison.percentage) of the picture of \(shortened(page.url)) differs, at \(places)"
+                        "\(page.comparison.percentage) of the picture of \(page.title) differs, at \(places)"
                 )
             )
         }
@@ -123,7 +123,7 @@ struct VerificationLimits: Sendable {
     private func shortage(_ page: Verification) -> String? {
         let answers =
             "files answered \(page.answeredCount) of \(counted(page.requestCount, "request")) of "
-            + shortened(page.url)
+            + page.title
         if let required {
             let (share, least) = (Self.percent(page.share), Self.percent(required))
             return page.share < required ? "\(answers), \(share), and \(least) are required" : nil

@@ -73,7 +73,7 @@ struct VerificationPage {
     private func section(_ page: Verification, _ number: Int) -> String {
         """
         <section>
-        <h2>\(link(page.url))</h2>
+        <h2>\(link(page.url))\(page.screen)</h2>
         <ul class="problems">\(problems(page, number))</ul>
         <p class="counts">\(page.counts).</p>
         \(picture(page, number))
@@ -93,7 +93,7 @@ struct VerificationPage {
             }
         let isWithoutResult = limits.verdict(on: page) == .nothingCompared
         return """
-            <details><summary><span class="mark">\(isWithoutResult ? "–" : "✓")</span> <span>\(HTML.breakable(page.url))
+            <details><summary><span class="mark">\(isWithoutResult ? "–" : "✓")</span> <span>\(HTML.breakable(page.url))\(page.screen)
             <small>\(verdict)\(page.counts).</small></span></summary>
             <p>\(link(page.url))</p>
             \(picture(page, number))

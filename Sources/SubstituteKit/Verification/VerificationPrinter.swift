@@ -46,7 +46,7 @@ struct VerificationPrinter {
 
     /// Prints the problems first; a page without problems takes one line, followed by what may be of interest.
     private func printText(_ page: Verification) {
-        let (url, counts) = (console.coloured(shortened(page.url), .bold), page.counts)
+        let (url, counts) = (console.coloured(page.title, .bold), page.counts)
         let problems = limits.problems(with: page)
         let verdict = limits.verdict(on: page)
         switch verdict {
@@ -137,7 +137,7 @@ struct VerificationPrinter {
             let sentence = remark.sentence + (remark.command.map { " Add it with: \($0)" } ?? "")
             console.printMasked(WorkflowCommand(severity, sentence, title: title).text)
         }
-        console.print("\(shortened(page.url)): \(page.counts)")
+        console.print("\(page.title): \(page.counts)")
     }
 
     /// The JSON object for one page: sizes in bytes, shares from 0 to 1, positions in CSS pixels.
@@ -157,6 +157,7 @@ struct VerificationPrinter {
         }
 
         let url: String
+        let device: String?
         let fits: Bool
         let requests: Int
         let fromFiles: Int
@@ -174,7 +175,7 @@ struct VerificationPrinter {
 
         init(_ page: Verification, _ limits: VerificationLimits) {
             let problems = limits.problems(with: page).map(\.sentence)
-            url = visible(page.url)
+            (url, device) = (visible(page.url), page.device)
             (requests, fromFiles) = (page.requestCount, page.answeredCount)
             (compared, redirected) = (page.comparedCount, page.redirectCount)
             (fileBytes, networkBytes) = (page.fileBytes, page.networkBytes)
@@ -232,6 +233,11 @@ extension Verification {
             "\(counted(redirectCount, "request")) \(redirectCount == 1 ? "is" : "are") redirected to a URL that a file "
             + "would answer; in the app, the network answers both, until an entry has the first URL"
     }
+
+    /// The screen behind the page's URL; empty if there is only one.
+    var screen: String { device.map { " (\($0))" } ?? "" }
+    /// The page's URL in a short form, with the screen if there are several.
+    var title: String { shortened(url) + screen }
 
     /// The numbers of requests and bytes, in words.
     var counts: String {

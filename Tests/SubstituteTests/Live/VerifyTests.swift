@@ -62,6 +62,20 @@ struct VerifyTests {
         #expect(strict.output.hasSuffix("\n  The files do not fit: 1 error.\n"), "\(strict)")
     }
 
+    @Test("A page is verified on each device that is named", .startsChromium)
+    func devices() async throws {
+        let phones = ["--device", "phone", "--device", "800x600@1.5"]
+        let json = try await site.run("verify", phones[0], phones[1], phones[2], phones[3], "--json", site.url)
+        for device in ["390x844@3", "800x600@1.5"] {
+            #expect(json.output.contains("\"device\":\"\(device)\""), "\(json)")
+        }
+        let text = try await site.run("verify", "--device", "desktop", phones[0], phones[1], "-o", "report", site.url)
+        for device in ["1280x800", "390x844@3"] {
+            #expect(text.status == 0 && text.output.contains("\(site.url) (\(device))  The files fit."), "\(text)")
+        }
+        #expect(site.file("report/2-files.png") != nil)
+    }
+
     @Test("The remedy for a changed file says whether it was edited here", .startsChromium)
     func changedHere() async throws {
         #expect(await Tool.run(["update"], in: site.folder.url).status == 0)
