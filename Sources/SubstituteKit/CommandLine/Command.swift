@@ -15,6 +15,8 @@ struct Command: Sendable {
     /// The kind of operand that a shell's completion offers.
     let operandKind: OperandKind
     let options: [any CommandOption]
+    /// False for a command that the list of commands leaves out.
+    var isListed = true
     /// The help's paragraphs between the usage line and the options.
     let discussion: String
     let example: String

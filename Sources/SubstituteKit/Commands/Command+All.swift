@@ -9,11 +9,8 @@ extension Command {
         ("Keep right", [CheckCommand.command, VerifyCommand.command]),
     ]
 
-    /// Every command that the help lists.
-    static let listed = groups.flatMap { $1 }
-
     /// Every command.
-    static let all = listed + [CompletionsCommand.command]
+    static let all = groups.flatMap { $1 } + [CompletionsCommand.command]
 
     /// The help of the tool.
     static var overview: String {

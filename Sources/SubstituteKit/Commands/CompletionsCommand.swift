@@ -7,8 +7,9 @@ enum CompletionsCommand {
         name: "completions",
         summary: "Prints a script that makes a shell complete commands, options and files.",
         operands: "SHELL",
-        operandKind: .choices(Shell.allCases.map(\.rawValue)),
+        operandKind: .choices(shells),
         options: [],
+        isListed: false,
         discussion: """
             SHELL is bash, zsh or fish. Write the script to where your shell looks for it:
               bash   substitute completions bash > ~/.local/share/bash-completion/completions/substitute
@@ -19,32 +20,20 @@ enum CompletionsCommand {
         run: run
     )
 
-    private enum Shell: String, CaseIterable {
-        case bash
-        case zsh
-        case fish
-
-        var script: String {
-            let script = CompletionScript(commands: Command.all)
-            return switch self {
-            case .bash: script.bash
-            case .zsh: script.zsh
-            case .fish: script.fish
-            }
-        }
-    }
+    private static let shells = ["bash", "zsh", "fish"]
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
-        let names = Shell.allCases.map(\.rawValue)
+        let names = shells.joined(separator: ", ")
         guard let name = arguments.operands.first, arguments.operands.count == 1 else {
-            throw UsageError("name a shell: \(names.joined(separator: ", "))")
+            throw UsageError("name a shell: \(names)")
         }
-        guard let shell = Shell(rawValue: name) else {
-            throw UsageError(
-                "there is no script for \(quoted(name)); there is one for \(names.joined(separator: ", "))"
-            )
+        let script = CompletionScript(commands: Command.all)
+        switch name {
+        case "bash": console.printMasked(script.bash)
+        case "zsh": console.printMasked(script.zsh)
+        case "fish": console.printMasked(script.fish)
+        default: throw UsageError("there is no script for \(quoted(name)); there is one for \(names)")
         }
-        console.printMasked(shell.script)
         return .good
     }
 }
