@@ -19,7 +19,7 @@ struct Device: Equatable, Sendable {
     static let option = Option(
         repeated: "device",
         value: "device",
-        help + "May be repeated; the pages are loaded\nfor each. Without it, desktop."
+        help + "May be repeated; pages are loaded for each. Without it, desktop."
     ) { try $0.map(Device.init(_:)) }
 
     static let phone = Device(width: 390, height: 844, scale: 3)

@@ -24,7 +24,7 @@ enum PageRecording {
         var filter = try RecordedSource.Filter(arguments)
         let manifest = try ManifestLocation(console).find(named)
         // Report the manifest's errors before anything is loaded. During the recording, the user is free to edit the
-        // manifest, because the import reads it again.
+        // manifest, because the run reads it again.
         _ = try Addition(to: manifest, console)
         var settings = try BrowserSettings(arguments, console)
         settings.hasWindow = arguments.has(show)
@@ -33,25 +33,34 @@ enum PageRecording {
         let kept = try arguments[har]
         if let kept { try checkPlace(of: kept, besides: manifest.folder, console) }
 
-        let screens = devices.isEmpty ? (settings.hasWindow ? [] : [Device.desktop]) : devices
+        let screens: [Device?] = devices.isEmpty ? [settings.hasWindow ? nil : .desktop] : devices
         let show = console.network.showProgress
         let recorder = try Recorder(limit: filter.limit ?? .max) { count, bytes in
             show?(ProgressLine.line("\(counted(count, "response")), \(ByteCount(bytes))"))
         }
         settings.maximumBody = recorder.limit
         if settings.hasWindow { console.printError("Recording; close the browser's window to end it.") }
-        let (notes, failed): ([String], Int)
+        var (notes, failed): ([String], Set<String>) = ([], [])
         do {
             defer { show?(ProgressLine.line("")) }
-            (notes, failed) = try await record(urls, on: screens, settings, recorder) { browser, url in
-                try await browser.load(url, manner)
-                // In a window, the user decides when the page is complete.
-                if settings.hasWindow { return true }
-                try await check(browser, shows: url)
-                try await browser.loadCandidates()
-                let status = await browser.status ?? 200
-                if status >= 400 { await browser.report("\(shortened(url)) answers \(status)", .page) }
-                return await browser.incompleteness == nil && status < 400
+            // Each screen gets a browser of its own.
+            for screen in screens {
+                settings.device = screen
+                notes += try await Browser.run(settings, recorder) { browser in
+                    recorder.traffic = browser.traffic
+                    for url in urls {
+                        try await browser.load(url.text, manner)
+                        // In a window, the user decides when the page is complete.
+                        if settings.hasWindow { continue }
+                        try await check(browser, shows: url.text)
+                        try await browser.loadCandidates()
+                        let status = await browser.status ?? 200
+                        if status >= 400 { await browser.report("\(shortened(url.text)) answers \(status)", .page) }
+                        if await browser.incompleteness != nil || status >= 400 { failed.insert(url.text) }
+                    }
+                    if settings.hasWindow { try await browser.waitUntilClosed() }
+                    return await browser.notes
+                }
             }
         }
         let recording = try recorder.finish()
@@ -66,9 +75,9 @@ enum PageRecording {
             if let kept { console.printError("The recording is in \(visible(kept)).") }
             throw error
         }
-        if failed == 0 { return .good }
+        if failed.isEmpty { return .good }
         console.printError(
-            "substitute add: \(counted(failed, "page")) \(failed == 1 ? "was" : "were") not loaded completely; what was loaded is kept"
+            "substitute add: \(counted(failed.count, "page")) \(failed.count == 1 ? "was" : "were") not loaded completely; what was loaded is kept"
         )
         return .bad
     }
@@ -81,34 +90,6 @@ enum PageRecording {
                 .refusal(redirectedTo: page[0])
         else { return }
         throw ToolError("\(shortened(url)) could not be loaded: \(reason)")
-    }
-
-    /// Loads the pages once for each screen, and starts a separate browser for each screen.
-    ///
-    /// `load` loads a page, and returns false if the page is not complete.
-    ///
-    /// - Returns: The browsers' notes about the loads, as sentences, and the number of incomplete pages.
-    /// - Throws: ``ToolError`` if a page cannot be loaded.
-    private static func record(
-        _ urls: [PageAddress],
-        on screens: [Device],
-        _ settings: BrowserSettings,
-        _ recorder: Recorder,
-        _ load: (Browser, String) async throws -> Bool
-    ) async throws -> (notes: [String], failed: Int) {
-        var notes: [String] = []
-        var failed: Set<String> = []
-        for screen in screens.isEmpty ? [nil] : screens.map(Optional.some) {
-            var settings = settings
-            settings.device = screen
-            notes += try await Browser.run(settings, recorder) { browser in
-                recorder.traffic = browser.traffic
-                for url in urls where try await !load(browser, url.text) { failed.insert(url.text) }
-                if settings.hasWindow { try await browser.waitUntilClosed() }
-                return await browser.notes
-            }
-        }
-        return (notes, failed.count)
     }
 
     /// Checks that the recording can be written, and that it replaces nothing but a recording.

@@ -16,8 +16,8 @@ struct HostSelection {
     /// Returns an option that names hosts.
     static func option(_ name: String, _ help: String) -> Option<HostSelection> {
         let forms =
-            "*.example.com means example.com and its\nsubdomains; example.com:8080 means one port. May be repeated."
-        return Option(repeated: name, value: "host", "\(help) \(forms)", HostSelection.init)
+            "*.example.com means example.com and its subdomains; example.com:8080 means one port.\nMay be repeated."
+        return Option(repeated: name, value: "host", "\(help)\n\(forms)", HostSelection.init)
     }
 
     /// Reads hosts, with or without a port.
