@@ -44,6 +44,9 @@ public import FoundationNetworking
 /// - `Set-Cookie` fields;
 /// - on Linux, bodies that are delivered to a delegate, and responses of download tasks.
 ///
+/// On Linux, if a server sends a field twice with different case, as in `Vary` and `vary`, Foundation keeps only one of
+/// the two, at random. So the archive may not see the other.
+///
 /// ``refusals`` counts the responses that were not kept, by reason.
 ///
 /// If the server answers with a status other than 200, the copy of the earlier response stays. So if a page no longer

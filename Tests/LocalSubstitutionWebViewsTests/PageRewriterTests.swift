@@ -262,6 +262,22 @@ struct PageRewriterTests {
     }
 
     @Test(
+        "The cost of combining marks is linear",
+        arguments: [
+            "<a", "<img b", "<img src=\"?a=", "<img src=\"https://", "<link rel=\"", "<style>a{b:url(",
+            "<script type=\"module", "<script type=module>import '",
+            "<meta http-equiv=Content-Security-Policy content=\"img-src ",
+        ]
+    )
+    func marks(start: String) throws {
+        let growth = try Growth.whenEightfold(500) { count in
+            let marks = String(repeating: "\u{301}\u{316}", count: count)
+            _ = try rewritten("\(start)\(marks)'\" src=\"https://h/m\" href=\"https://h/m\">")
+        }
+        #expect(growth < Growth.limit)
+    }
+
+    @Test(
         "No page is too deep, and depth costs no more than length",
         arguments: [
             "<svg>", "<svg><![CDATA[", "<svg><style>a", "<svg></x>", "<svg><desc>", "<math><mi>", "<b>", "<b><p>",

@@ -72,7 +72,10 @@ struct ReferenceScannerTests {
 
     @Test(
         "The cost of a text is linear",
-        arguments: ["image-set(", "new URL('a'", "new URL('a',", "url(", "(", "import(", "`${", "`${`", "`${{"]
+        arguments: [
+            "image-set(", "new URL('a'", "new URL('a',", "url(", "(", "import(", "`${", "`${`", "`${{",
+            "\u{301}\u{316}",
+        ]
     )
     func hostile(part: String) {
         let growth = Growth.whenEightfold(Program.isLongRun ? 20_000 : 1000) { count in

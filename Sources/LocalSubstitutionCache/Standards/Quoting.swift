@@ -84,6 +84,8 @@ extension StringProtocol {
     ///
     /// Swift takes quadratic time to compare, hash or split such a text.
     package var isStreamSafe: Bool {
+        // Each combining mark begins with one of these bytes.
+        guard utf8.contains(where: { $0 >= 0xCC }) else { return true }
         var count = 0
         for scalar in unicodeScalars {
             let isMark = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered

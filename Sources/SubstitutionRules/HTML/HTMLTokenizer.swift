@@ -164,7 +164,9 @@ struct HTMLTokenizer {
     private mutating func name(until ends: String) -> String {
         let start = index
         while index < bytes.count, !ends.utf8.contains(bytes[index]) { index += 1 }
-        return String(decoding: bytes[start..<index].lazy.map(\.asciiLowercased), as: UTF8.self)
+        let name = String(decoding: bytes[start..<index].lazy.map(\.asciiLowercased), as: UTF8.self)
+        // Any unknown name will do.
+        return name.isStreamSafe ? name : "\u{FFFD}"
     }
 
     private mutating func skipSpace() {

@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// Text with decoded escapes, and the source offset of each byte.
 ///
 /// One example is an attribute's value, in which the character references are decoded. Another example is an address in
@@ -69,5 +71,9 @@ package struct SourceMappedText: Hashable, Sendable {
         return part((first...last).filter { ![0x09, 0x0A, 0x0D].contains(bytes[$0]) }, endingAt: offset(last + 1))
     }
 
-    package var string: String { String(decoding: bytes, as: UTF8.self) }
+    /// The text as a string; empty if comparing it would take quadratic time.
+    package var string: String {
+        let text = String(decoding: bytes, as: UTF8.self)
+        return text.isStreamSafe ? text : ""
+    }
 }

@@ -55,8 +55,17 @@ let longContents: [[String]] = [
     ["a.css", "a{b:c}", "url(\\g ", ""], ["b.css", "a{b:c}", "\"\n", ""],
     ["a.html", "<!DOCTYPE html>", "<meta ", ""],
     ["b.html", "<!DOCTYPE html>", "<!--", ""], ["a.txt", "", "a=\n", ""], ["c.json", "{\"ab\"", " ", "}"],
-    ["a.vtt", "WEBVTT\n", "\n00:", ""],
+    ["a.vtt", "WEBVTT\n", "\n00:", ""], ["c.html", "<!DOCTYPE html><a", marks, " src=a.png>"],
+    ["d.html", "<!DOCTYPE html><img b", marks, "=a src=a.png>"],
+    ["e.html", "<!DOCTYPE html><img src=\"?a=", marks, "\">"], ["f.html", "<!DOCTYPE html><p>", marks, ""],
+    ["g.html", "<!DOCTYPE html><link rel=\"a", marks, "\" href=a.css>"], ["c.css", "a{b:url(", marks, ")}"],
+    ["d.css", "a{b", marks, ":c}"], ["b.js", "import 'a", marks, "'"], ["d.json", "{\"a", marks, "\": 1}"],
+    ["b.txt", "a", marks, ""],
+    ["a.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"><image href=\"a", marks, "\"/></svg>"],
 ]
+
+/// Two combining marks in the order that is not normal; Swift takes quadratic time to compare many of them.
+private let marks = "\u{301}\u{316}"
 
 @Suite("Texts of any length", .serialized)
 struct LongLineTests {
