@@ -17,7 +17,7 @@ extension ContentRules {
                 "holds the place at which it was taken (GPS), and everybody who has the app can read it; export it without "
                 + "location"
         } else if picture.width * picture.height > mostPixels {
-            let memory = ByteCount(picture.width * picture.height * 4)
+            let memory = ByteCount(min(picture.width * picture.height, .max / 4) * 4)
             predicate =
                 "has \(picture.width) × \(picture.height) pixels, which take \(memory) of memory when it is shown; export "
                 + "it at the size at which it is shown"
@@ -42,6 +42,8 @@ extension ContentRules {
             case .jpeg: readSegments()
             default: return nil
             }
+            // Portable Network Graphics §7.1: a size is at most 2³¹ − 1.
+            guard max(width, height) <= Int32.max else { return nil }
         }
 
         private func number(_ start: Int, _ count: Int, isLittle: Bool = false) -> Int {
