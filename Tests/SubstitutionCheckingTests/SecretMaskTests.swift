@@ -283,7 +283,7 @@ struct SecretMaskTests {
             ("password: hunter2", "password: masked"), ("https://h/a?state=x&code=y", "https://h/a?state=x&code=y"),
             ("use: substitute add 'https://h/?token=x'", "use: substitute add 'https://h/?token=x'"),
             ("substitute add: https://h/?token=x is", "substitute add: https://h/?token=masked is"),
-            ("a?pin=1; did you mean \"//h/?pin=1\"?", "a?pin=masked; did you mean \"//h/?pin=1\"?"),
+            ("a?pin=1; did you mean \"//h/?pin=1\"?", "a?pin=masked; did you mean \"//h/?pin=masked\"?"),
         ]
     )
     func messages(text: String, expected: String) {

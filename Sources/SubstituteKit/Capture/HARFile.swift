@@ -186,7 +186,7 @@ extension HARFile.Exchange {
         let response = entry["response"] as? [String: Any] ?? [:]
         let content = response["content"] as? [String: Any] ?? [:]
         let (asked, sent) = (Self.fields(request["headers"]), Self.fields(response["headers"]))
-        url = (request["url"] as? String).flatMap { $0.isStreamSafe ? $0 : nil } ?? ""
+        url = request["url"] as? String ?? ""
         method = (request["method"] as? String ?? "GET").uppercased()
         status = Self.number(response["status"]) ?? 0
         let types = [sent["content-type"], content["mimeType"] as? String]
@@ -236,9 +236,7 @@ extension HARFile.Exchange {
     private static func fields(_ value: Any?) -> [String: String] {
         var fields: [String: String] = [:]
         for case let field as [String: Any] in value as? [Any] ?? [] {
-            guard let name = field["name"] as? String, let value = field["value"] as? String, name.isStreamSafe,
-                value.isStreamSafe
-            else { continue }
+            guard let name = field["name"] as? String, let value = field["value"] as? String else { continue }
             let lines = value.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
                 $0.trimmingCharacters(in: .whitespaces)
             }

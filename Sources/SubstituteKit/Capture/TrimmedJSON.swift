@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// A JSON value that is parsed without one large value inside it.
 ///
@@ -31,12 +32,35 @@ struct TrimmedJSON {
         } else {
             cut = nil
         }
-        guard let value = Self.parse(rest) ?? Self.parse(Self.repaired(rest)) else { return nil }
+        guard Self.isStreamSafe(rest), let value = Self.parse(rest) ?? Self.parse(Self.repaired(rest)) else {
+            return nil
+        }
         self.value = value
     }
 
     private static func parse(_ data: Data) -> Any? {
         try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
+    }
+
+    /// False if comparing a string of the text would take quadratic time.
+    private static func isStreamSafe(_ data: Data) -> Bool {
+        guard data.range(of: Data("\\u".utf8)) != nil else { return String(decoding: data, as: UTF8.self).isStreamSafe }
+        let bytes = Array(data)
+        var (plain, index): ([UInt8], Int) = ([], 0)
+        while index < bytes.count {
+            let scalar = unit(at: index, in: bytes).flatMap { Unicode.Scalar($0) }
+            plain += scalar.map { Array(String($0).utf8) } ?? [bytes[index]]
+            index += scalar == nil ? 1 : 6
+        }
+        return String(decoding: plain, as: UTF8.self).isStreamSafe
+    }
+
+    /// Returns the code unit of the `\uXXXX` at an index; nil if there is none.
+    private static func unit(at index: Int, in bytes: [UInt8]) -> UInt16? {
+        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
+            return nil
+        }
+        return UInt16(String(decoding: bytes[(index + 2)..<(index + 6)], as: UTF8.self), radix: 16)
     }
 
     // MARK: - Repairs
@@ -49,25 +73,18 @@ struct TrimmedJSON {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         var index = 0
-        func unit(at index: Int) -> UInt16? {
-            guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u")
-            else {
-                return nil
-            }
-            return UInt16(String(decoding: bytes[(index + 2)..<(index + 6)], as: UTF8.self), radix: 16)
-        }
         while index < bytes.count {
             guard bytes[index] == UInt8(ascii: "\\") else {
                 result.append(bytes[index])
                 index += 1
                 continue
             }
-            guard let first = unit(at: index), 0xD800...0xDFFF ~= first else {
+            guard let first = unit(at: index, in: bytes), 0xD800...0xDFFF ~= first else {
                 result += bytes[index..<min(index + 2, bytes.count)]
                 index += 2
                 continue
             }
-            if first < 0xDC00, let second = unit(at: index + 6), 0xDC00...0xDFFF ~= second {
+            if first < 0xDC00, let second = unit(at: index + 6, in: bytes), 0xDC00...0xDFFF ~= second {
                 result += bytes[index..<(index + 12)]
                 index += 12
             } else {

@@ -68,8 +68,8 @@ package enum SecretMask {
 
     /// Returns a finished message of the designers' tool without the secrets that are certain.
     ///
-    /// It has "…" instead of each user name and password. A command or a URL that the message tells its reader to type
-    /// keeps the other secrets; otherwise, it would not work.
+    /// It has "…" instead of each user name and password. A command that the message tells its reader to type keeps
+    /// the other secrets; otherwise, it would not work.
     ///
     /// - Parameters:
     ///   - message: A whole text: in a part of a URL, a password might not be found.
@@ -111,5 +111,5 @@ package enum SecretMask {
     }
 
     nonisolated(unsafe) private static let typed =
-        /(?:substitute(?:-edit)? [a-z]+ |(?:did you mean|write) \\?")[^"\n]*/
+        /substitute(?:-edit)? [a-z]+ [^"\n]*/
 }

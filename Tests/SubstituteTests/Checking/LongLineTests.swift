@@ -90,6 +90,18 @@ struct LongLineTests {
         #expect(growth < Growth.limit)
     }
 
+    @Test("A recording of combining marks is read in linear time", arguments: [marks, "\\u0301\\u0316"])
+    func recording(pair: String) throws {
+        let growth = Growth.whenEightfold(500) { count in
+            let text = String(repeating: pair, count: count)
+            let entries = ["\"method\": \"a\(text)\"", "\"a\(text)\": 1"].map { request in
+                "{\"request\": {\(request), \"url\": \"https://h/a\"}, \"response\": {\"status\": 200, \"content\": {}}}"
+            }
+            _ = try? HARFile(Data(HAR.text(of: entries).utf8), name: "a.har")
+        }
+        #expect(growth < Growth.limit)
+    }
+
     @Test("A name that is repeated in a nested object is found, however deep it is")
     func repeatedName() throws {
         let (opening, closing) = (repeated("[{\"a\":", 180), repeated("}]", 60))
