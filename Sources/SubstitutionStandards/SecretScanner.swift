@@ -94,7 +94,7 @@ package struct SecretScanner {
     }
 
     /// Returns whether a URL, a header field or a body holds a secret that is certain.
-    package static func isCertain(in text: String, isURL: Bool = false) -> Bool {
+    static func isCertain(in text: String, isURL: Bool = false) -> Bool {
         UserInformation.isPresent(in: text) || places(in: text, isURL: isURL).contains(where: \.isCertain)
     }
 

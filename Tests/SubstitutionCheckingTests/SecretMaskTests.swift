@@ -171,10 +171,14 @@ struct SecretMaskTests {
     }
 
     @Test(
-        "A URL with a colon and an @ in its path or query has no password",
+        "A key or signature that a site gives to every visitor is not for one person, and neither is a colon with an @",
         arguments: [
             "/theme/brand:dark@site.css", "/npm/react:dom@next/a.css", "?time=12:30@berlin", "?url=//cdn@2x/a.png",
-            "/css2?family=Inter:wght@400..700", "?u=https://h:8080/@anna",
+            "/css2?family=Inter:wght@400..700", "?u=https://h:8080/@anna", "?sig=12:30@berlin",
+            "/maps/api/js?key=AIzaSyD4iE2xVSpkLLOXoyqT-RuPwURN3ddScAI&callback=initMap",
+            "?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=a1B2c3D4e5F6&Expires=1",
+            "?X-Amz-Credential=AKIAIOSFODNN7EXAMPLE",
+            "?hdnts=exp=1700000000~acl=/*~hmac=0a1b2c3d4e5f60718293a4b5c6d7e8f9",
         ]
     )
     func noPassword(rest: String) {

@@ -20,14 +20,19 @@ extension SecretMask {
         // The URL in a parameter may hold a password, too.
         let bytes = Array(url.utf8)
         if UserInformation.occurrences(in: bytes).contains(where: \.isPassword) { findings.personal.append("") }
-        for place in SecretScanner.places(in: url, isURL: true) {
+        func isPersonal(_ place: SecretScanner.Place) -> Bool {
             let name = place.name.lowercased().filter(\.isLetter)
             let isShared = ["token", "sign", ""].contains(name) || shared.contains(where: name.contains)
+            return place.isToken || place.isCertain && !isShared
+        }
+        for place in SecretScanner.places(in: url, isURL: true) {
             // The value of a signature may hold another secret.
             let value = String(decoding: bytes[place.range], as: UTF8.self)
-            let isPersonal =
-                place.isToken || place.isCertain && !isShared || SecretScanner.isCertain(in: value, isURL: true)
-            if isPersonal { findings.personal.append(place.name) } else { findings.others.append(place.name) }
+            if isPersonal(place) || SecretScanner.places(in: value, isURL: true).contains(where: isPersonal) {
+                findings.personal.append(place.name)
+            } else {
+                findings.others.append(place.name)
+            }
         }
         let isSecret = !findings.others.isEmpty || !findings.personal.isEmpty
         findings.expiry = url.firstIndex(of: "?").flatMap {
