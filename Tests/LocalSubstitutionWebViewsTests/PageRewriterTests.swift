@@ -267,10 +267,11 @@ struct PageRewriterTests {
             "<a", "<img b", "<img src=\"?a=", "<img src=\"https://", "<link rel=\"", "<style>a{b:url(",
             "<script type=\"module", "<script type=module>import '",
             "<meta http-equiv=Content-Security-Policy content=\"img-src ",
+            "<meta http-equiv=Content-Security-Policy content=\"",
         ]
     )
     func marks(start: String) throws {
-        let growth = try Growth.whenEightfold(500) { count in
+        let growth = try Growth.whenEightfold(1000) { count in
             let marks = String(repeating: "\u{301}\u{316}", count: count)
             _ = try rewritten("\(start)\(marks)'\" src=\"https://h/m\" href=\"https://h/m\">")
         }

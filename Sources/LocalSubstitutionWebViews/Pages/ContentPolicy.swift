@@ -1,3 +1,4 @@
+import LocalSubstitutionCache
 import SubstitutionRules
 
 /// The translation of a site's content security policy (CSP3 §2.3) for the site's mirror.
@@ -50,7 +51,9 @@ enum ContentPolicy {
     /// Each text has the byte offset at which to insert it. The offset refers to the unchanged list.
     static func additions(to policies: [UInt8], for site: WebOrigin) -> [(offset: Int, text: String)] {
         policies.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }.flatMap { directive -> [(Int, String)] in
+            // No host or scheme matches a word whose comparison would take quadratic time.
             let words = directive.split(whereSeparator: \.isHTMLSpace)
+                .filter { String(decoding: $0, as: UTF8.self).isStreamSafe }
             guard let name = words.first, hasSources(String(decoding: name, as: UTF8.self)) else { return [] }
             let sources = words.dropFirst().map { (offset: $0.startIndex, text: String(decoding: $0, as: UTF8.self)) }
             var seen = Set(sources.map(\.text))
