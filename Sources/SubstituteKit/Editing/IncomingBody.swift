@@ -26,13 +26,21 @@ struct IncomingBody {
         fileprivate let charset: TextCharset?
         /// Sentences about the body, for the user.
         let remarks: [String]
+        /// True if all bytes are ASCII, which almost every encoding has in common.
+        let isASCII: Bool
 
         /// Explains why an existing entry would show the text with wrong letters.
         ///
         /// - Parameter served: The type under which the entry's file is served.
         /// - Returns: A clause that begins with "it"; nil if the encoding is right, or not known.
         func objection(to served: MediaType) -> String? {
-            guard case .other(let label) = charset, served.takesCharset else { return nil }
+            guard served.takesCharset else { return nil }
+            let label: String
+            switch charset {
+            case .other(let other): label = other
+            case .utf8 where !isASCII: label = "utf-8"
+            case .utf8, .unknown, nil: return nil
+            }
             let present = served.charset ?? "utf-8"
             // The Encoding Standard (§4.2) reads these labels in the same way.
             let western: Set = ["windows-1252", "cp1252", "iso-8859-1", "latin1", "us-ascii", "ascii"]
@@ -86,7 +94,7 @@ struct IncomingBody {
         if charset == .utf8, !isDecoded, String(data: bytes, encoding: .utf8) == nil {
             remarks.append("is not UTF-8, though its server says so, so some letters are wrong; save it as UTF-8")
         }
-        return Accepted(type: type, charset: charset, remarks: remarks)
+        return Accepted(type: type, charset: charset, remarks: remarks, isASCII: bytes.allSatisfy { $0 < 0x80 })
     }
 
     /// Returns the reason why the target of a redirect is not the page or file that was asked for; nil if it may be.
