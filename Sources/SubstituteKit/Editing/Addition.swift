@@ -45,6 +45,8 @@ struct Addition {
     var includesPrivate = false
     /// The edited files that the changes discard, as paths below the folder.
     private var discarded: Set<String> = []
+    /// The files that are replaced, keyed by path, each with the fingerprint of its new bytes.
+    private var replaced: [String: Fingerprint] = [:]
     /// The folder in which copies of these files are kept.
     private let temporaryFolder: URL
 
@@ -192,12 +194,17 @@ struct Addition {
         }
         guard let path, path != old.file else {
             if isShared(old) { return .refused(Self.sharedFile) }
+            let path = realPath(of: old)
+            // Several URLs may lead to one entry.
+            if let known = replaced[path] {
+                return known == there ? .replaced(old.file) : .refused("another URL of its entry has replaced the file")
+            }
             let state = record.state(of: url, here: here, there: there)
             if [.edited, .conflict].contains(state), !discardsEdits {
                 return .kept(state, record.words(state, of: url, here: here.count, there: there.count))
             }
-            let path = realPath(of: old)
             if [.edited, .conflict].contains(state) { discarded.insert(path) }
+            replaced[path] = there
             schedule(resource, there, at: path, for: url, replacing: here)
             return .replaced(old.file)
         }
