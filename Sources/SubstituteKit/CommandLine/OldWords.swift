@@ -2,7 +2,7 @@
 enum OldWords {
     /// The commands, each with the words that replace it.
     static let commands = [
-        "capture": ["add", "--in-browser"], "import": ["add"], "outdated": ["update", "--dry-run"],
+        "capture": ["add", "--in-browser"], "import": ["add", "--recording"], "outdated": ["update", "--dry-run"],
         "list": ["preview", "--format", "text"], "webextension": ["extension"], "schema": ["init", "--schema"],
     ]
 

@@ -11,7 +11,7 @@ enum AddCommand {
         summary: "Adds files and their entries: from URLs, from a recorded page, or from a browser.",
         operands: "[OPTIONS] [MANIFEST] URL…|FILE.har",
         operandKind: .manifest,
-        options: [inBrowser] + PageRecording.options + urlOptions + RecordedSource.Filter.options + [
+        options: [inBrowser] + PageRecording.options + urlOptions + [recording] + RecordedSource.Filter.options + [
             AddRun.replace, .discardEdits, .includePrivate, .maxSize, .dryRun,
         ],
         discussion: """
@@ -65,18 +65,23 @@ enum AddCommand {
         "in-browser",
         "Load the pages in a browser, and add the files that they load."
     )
+    private static let recording = Option(
+        "recording",
+        "Read the last operand as a recorded page (HAR), whatever its name is."
+    )
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         func refuse(_ options: [any CommandOption], _ purpose: String) throws(UsageError) {
             guard let option = options.first(where: { arguments.has($0) }) else { return }
             throw UsageError("--\(option.name) is for \(purpose)")
         }
         if arguments.has(inBrowser) {
+            try refuse([recording], "a recording (HAR)")
             try refuse(urlOptions, "URLs that are loaded without a browser")
             return try await PageRecording.add(arguments, console)
         }
         try refuse(PageRecording.options, "--in-browser")
         let run = try AddRun(arguments, console)
-        if let file = try recording(arguments.operands, in: console.folder) {
+        if let file = try recording(arguments.operands, isNamed: arguments.has(recording), in: console.folder) {
             try refuse(urlOptions, "URLs that are loaded without a browser")
             let filter = try RecordedSource.Filter(arguments)
             let manifest = arguments.operands.count == 2 ? arguments.operands.first : nil
@@ -96,20 +101,37 @@ enum AddCommand {
     }
 
     /// Returns the operand that names a recording; nil if the operands are URLs, after an optional manifest.
-    private static func recording(_ operands: [String], in folder: CurrentFolder) throws(UsageError) -> String? {
+    ///
+    /// If `isNamed` is true, the last operand is a recording, whatever it looks like.
+    private static func recording(
+        _ operands: [String],
+        isNamed: Bool,
+        in folder: CurrentFolder
+    ) throws(UsageError) -> String? {
         guard let last = operands.last else { return nil }
-        if operands.contains(where: { $0 == "-" || $0.lowercased().hasSuffix(".har") }) {
+        let isURL = last != "-" && ManifestLocation.isURL(last)
+        if isNamed || last == "-" || !isURL && last.lowercased().hasSuffix(".har") {
             guard operands.count <= 2 else {
                 throw UsageError("name one recording, and optionally a manifest before it")
             }
             return last
         }
-        guard operands.count <= 2, !ManifestLocation.isURL(last), !ManifestLocation.isShipped(last),
-            let kind = folder.targetKind(of: last)
-        else { return nil }
-        // A single operand may be a manifest that no URL follows.
-        let isManifest = kind == .typeDirectory || last.split(separator: "/").last == "manifest.json"
-        return operands.count == 2 || !isManifest ? last : nil
+        guard operands.count <= 2, !isURL, !ManifestLocation.isShipped(last) else { return nil }
+        switch folder.targetKind(of: last) {
+        case nil: return nil
+        // A single folder is that of a manifest.
+        case .typeDirectory: return operands.count == 2 && (last.hasPrefix(".") || last.hasPrefix("/")) ? last : nil
+        // A file may have the name of a server, whose files this command puts into a folder of this name.
+        case .typeRegular: return isRecording(folder.url(last)) ? last : nil
+        // A pipe can be read only once.
+        default: return last
+        }
+    }
+
+    /// Returns whether a file may be a recording, by its beginning.
+    private static func isRecording(_ file: URL) -> Bool {
+        let head = try? FileHandle(forReadingFrom: file).read(upToCount: 10_000)
+        return head?.range(of: Data("\"log\"".utf8)) != nil
     }
 
     /// Returns the bytes of a recording.

@@ -920,5 +920,40 @@ struct ImportTests {
         #expect(raw.isEmpty, "\(result.output)")
         #expect(try await site.check().status == 0)
     }
+
+    @Test("A recording is read whatever its name is, if --recording says so, as the old word import does")
+    func anyName() async throws {
+        let site = try SiteFolder()
+        try site.folder.write(HAR.text(HAREntry(url: "https://h/a.css")), to: "rec.css")
+        for words in [["import"], ["add", "--recording"]] {
+            let missing = await Tool.run(words + ["manifest.json", "www.example.com"], in: site.url)
+            #expect(missing.status == 1 && missing.errors.contains("does not exist"), "\(missing)")
+            let result = await Tool.run(words + ["-n", "manifest.json", "rec.css"], in: site.url)
+            #expect(result.status == 0 && result.output.contains("1 entry"), "\(result)")
+        }
+    }
+
+    @Test("A text in UTF-8 replaces no file whose entry has another charset")
+    func otherCharset() async throws {
+        let entry = "{ \"file\": \"a.css\", \"type\": \"text/css; charset=iso-8859-1\" }"
+        let site = try SiteFolder("{ \"https://h/a.css\": \(entry) }")
+        try site.folder.write("a { }", to: "a.css")
+        for (text, isTaken) in [("/* \u{E9} */", false), ("/* e */", true)] {
+            let exchange = HAREntry(url: "https://h/a.css", type: "text/css; charset=iso-8859-1", text: text)
+            let result = try await site.take(HAR.text(exchange), "--replace", "--discard-edits")
+            #expect(result.output.contains("its entry says iso-8859-1") != isTaken, "\(result)")
+            #expect((site.bytes("a.css") == Data(text.utf8)) == isTaken)
+        }
+    }
+
+    @Test("Of several URLs that one entry answers, the first replaces its file", arguments: ["a { }\n", "b { }\n"])
+    func sameEntry(second: String) async throws {
+        let site = try SiteFolder("{ \"https://h/a.css\": { \"file\": \"a.css\", \"ignoreQuery\": true } }")
+        try site.folder.write("old", to: "a.css")
+        let entries = [HAREntry(url: "https://h/a.css?v=1"), HAREntry(url: "https://h/a.css?v=2", text: second)]
+        let result = try await site.take(HAR.text(of: entries.map(\.json)), "--replace", "--discard-edits")
+        #expect(result.status == 0 && site.bytes("a.css") == Data("a { }\n".utf8), "\(result)")
+        #expect(result.output.contains("another URL of its entry has replaced the file") == (second != "a { }\n"))
+    }
 }
 #endif

@@ -45,6 +45,22 @@ struct AddTests {
         #expect(site.file("manifest.json") == before["manifest.json"].map { String(decoding: $0, as: UTF8.self) })
     }
 
+    @Test("Only a file whose name or beginning is that of a recording is one, and a URL never is")
+    func notRecording() async throws {
+        site.set("/rec.har", "{}", type: "application/json")
+        site.set("/a.css", "a { }", type: "text/css")
+        let result = try await site.run("add", "\(site.url)/a.css", "\(site.url)/rec.har")
+        #expect(result.status == 0 && result.output.contains("rec.har"), "\(result)")
+        try site.folder.write("{}", to: "m.har/manifest.json")
+        #expect(try await site.run("add", "m.har", "\(site.url)/a.css").status == 0)
+        #expect(site.file("m.har/manifest.json")?.contains("/a.css") == true)
+        try site.folder.write("{}", to: "localhost/d.json")
+        for operand in ["localhost/d.json", "localhost"] {
+            let result = try await site.run("add", "manifest.json", operand)
+            #expect((result.output + result.errors).contains("was not loaded"), "\(result)")
+        }
+    }
+
     @Test("A file below a folder entry is replaced in place, and an entry keeps its other fields")
     func replaced() async throws {
         site.set("/img/a.css", "1", type: "text/css")
