@@ -121,10 +121,12 @@ enum AddCommand {
         case nil: return nil
         // A single folder is that of a manifest.
         case .typeDirectory: return operands.count == 2 && (last.hasPrefix(".") || last.hasPrefix("/")) ? last : nil
-        // A file may have the name of a server, whose files this command puts into a folder of this name.
-        case .typeRegular: return isRecording(folder.url(last)) ? last : nil
-        // A pipe can be read only once.
-        default: return last
+        // This command puts the files of a server into a folder of the server's name, so a path may also mean a URL.
+        case .typeRegular where last.contains("/") && !last.hasPrefix(".") && !last.hasPrefix("/"):
+            return isRecording(folder.url(last)) ? last : nil
+        default:
+            // A single operand may be a manifest that no URL follows.
+            return operands.count == 2 || last.split(separator: "/").last != "manifest.json" ? last : nil
         }
     }
 
