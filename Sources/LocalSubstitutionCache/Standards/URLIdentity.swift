@@ -257,11 +257,12 @@ extension URLIdentity: CustomStringConvertible {
 extension String {
     var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 
-    /// The text in NFC; unchanged if that would take quadratic time (see ``isStreamSafe``).
+    /// The text in NFC; unchanged if it is not stream-safe (see ``isStreamSafe``), or longer than 64 KB.
     ///
-    /// Percent-encoded bytes stay unchanged, even if a combining mark follows.
-    var composed: String {
-        if isASCII || !isStreamSafe { return self }
+    /// For these, Foundation would take quadratic time. Percent-encoded bytes stay unchanged, even if a combining mark
+    /// follows.
+    package var composed: String {
+        if isASCII || utf8.count > 1 << 16 || !isStreamSafe { return self }
         var result = ""
         var rest = unicodeScalars[...]
         while let percent = rest.firstIndex(of: "%") {

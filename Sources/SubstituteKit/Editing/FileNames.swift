@@ -92,7 +92,7 @@ struct FileNames {
     }
 
     /// Returns the same text for all paths that a file system without case sensitivity treats as equal.
-    private static func folded(_ path: String) -> String { path.precomposedStringWithCanonicalMapping.lowercased() }
+    private static func folded(_ path: String) -> String { path.composed.lowercased() }
 
     // MARK: - From a URL
 
@@ -123,7 +123,7 @@ struct FileNames {
 
     /// Returns a name for a component of a URL's path, in a form that every file system accepts.
     private static func name(_ part: String) -> String {
-        let text = (part.percentDecoded ?? part).precomposedStringWithCanonicalMapping
+        let text = (part.percentDecoded ?? part).composed
         // Replace characters that Windows or a shell does not accept in a name, invisible characters, and the
         // separators "/" and "\".
         let forbidden: Set<Unicode.Scalar> = ["/", "\\", ":", "*", "?", "\"", "<", ">", "|"]

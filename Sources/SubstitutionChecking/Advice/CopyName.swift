@@ -26,14 +26,14 @@ enum CopyName {
     /// Returns `name` in lower case, without percent-encoding and without the characters between words.
     private static func normalised(_ name: String) -> String {
         let name = String(name.drop { "'<`".contains($0) }.prefix { !"?#'>`".contains($0) })
-        let decoded = (name.percentDecoded ?? name).precomposedStringWithCanonicalMapping.lowercased()
+        let decoded = (name.percentDecoded ?? name).composed.lowercased()
         let stem = String(decoded.filter { !" _-+".contains($0) })
         return stem.hasSuffix(".jpeg") ? stem.dropLast(4) + "jpg" : stem
     }
 
     /// Returns the normalised name without additions, such as " copy", "(1)" or a second ".png".
     private static func plain(_ name: String) -> String {
-        var name = (name.percentDecoded ?? name).precomposedStringWithCanonicalMapping.lowercased()
+        var name = (name.percentDecoded ?? name).composed.lowercased()
         // Drop a second extension, as in `.png.png`. Editors, browsers and converters append a second extension to a
         // complete name.
         while let (stem, last) = split(name), let (_, inner) = split(stem),

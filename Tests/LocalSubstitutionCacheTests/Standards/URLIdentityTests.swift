@@ -129,4 +129,13 @@ struct URLIdentityTests {
         }
         #expect(growth < Growth.limit)
     }
+
+    @Test("A long text is composed in linear time, or not at all", arguments: ["e\u{301}", "\u{9C7}\u{9BE}"])
+    func composed(part: String) {
+        let growth = Growth.whenEightfold(10_000) { count in
+            let text = String(repeating: part, count: count).composed
+            #expect((text.unicodeScalars.count == count) == (count == 10_000))
+        }
+        #expect(growth < Growth.limit)
+    }
 }
