@@ -53,7 +53,7 @@ enum ContentPolicy {
         policies.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }.flatMap { directive -> [(Int, String)] in
             // No host or scheme matches a word whose comparison would take quadratic time.
             let words = directive.split(whereSeparator: \.isHTMLSpace)
-                .filter { String(decoding: $0, as: UTF8.self).isStreamSafe }
+                .filter(\.isStreamSafe)
             guard let name = words.first, hasSources(String(decoding: name, as: UTF8.self)) else { return [] }
             let sources = words.dropFirst().map { (offset: $0.startIndex, text: String(decoding: $0, as: UTF8.self)) }
             var seen = Set(sources.map(\.text))

@@ -44,7 +44,7 @@ struct TrimmedJSON {
 
     /// False if comparing a string of the text would take quadratic time.
     private static func isStreamSafe(_ data: Data) -> Bool {
-        guard data.range(of: Data("\\u".utf8)) != nil else { return String(decoding: data, as: UTF8.self).isStreamSafe }
+        guard data.range(of: Data("\\u".utf8)) != nil else { return data.isStreamSafe }
         let bytes = Array(data)
         var (plain, index): ([UInt8], Int) = ([], 0)
         while index < bytes.count {
@@ -52,7 +52,7 @@ struct TrimmedJSON {
             plain += scalar.map { Array(String($0).utf8) } ?? [bytes[index]]
             index += scalar == nil ? 1 : 6
         }
-        return String(decoding: plain, as: UTF8.self).isStreamSafe
+        return plain.isStreamSafe
     }
 
     /// Returns the code unit of the `\uXXXX` at an index; nil if there is none.

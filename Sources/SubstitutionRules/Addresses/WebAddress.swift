@@ -30,7 +30,7 @@ package enum WebAddress: Equatable {
     ///   - bytes: The address without the characters that a URL parser ignores (``SourceMappedText/address``).
     ///   - scheme: The scheme of the base URL, `http` or `https`; nil if there is no base URL.
     package init(_ bytes: [UInt8], from scheme: String?) {
-        guard String(decoding: bytes, as: UTF8.self).isStreamSafe else {
+        guard bytes.isStreamSafe else {
             self = .other
             return
         }

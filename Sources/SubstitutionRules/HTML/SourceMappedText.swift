@@ -71,9 +71,6 @@ package struct SourceMappedText: Hashable, Sendable {
         return part((first...last).filter { ![0x09, 0x0A, 0x0D].contains(bytes[$0]) }, endingAt: offset(last + 1))
     }
 
-    /// The text as a string; empty if comparing it would take quadratic time.
-    package var string: String {
-        let text = String(decoding: bytes, as: UTF8.self)
-        return text.isStreamSafe ? text : ""
-    }
+    /// The text as a string; U+FFFD if comparing it would take quadratic time.
+    package var string: String { bytes.isStreamSafe ? String(decoding: bytes, as: UTF8.self) : "\u{FFFD}" }
 }
