@@ -17,6 +17,8 @@ struct FileSample {
     /// The format that the first bytes show; nil for most texts, and for an unknown format.
     let format: FileFormat?
     /// The whole content of a text; nil for all other files, and for texts larger than ``textSize``.
+    ///
+    /// "?" replaces each byte of a combining mark after the thirtieth in a row, so that searching takes linear time.
     let text: Data?
     private var contents: Data?
 
@@ -30,7 +32,7 @@ struct FileSample {
         head = Array(try substitution.contents(upTo: FileFormat.headLength))
         format = FileFormat(head: head)
         let isRead = substitution.type.isText && substitution.size <= Self.textSize
-        text = isRead ? try substitution.contents(upTo: Self.textSize) : nil
+        text = isRead ? Self.streamSafe(try substitution.contents(upTo: Self.textSize)) : nil
     }
 
     /// Creates the sample of a body that a server has sent.
@@ -38,8 +40,20 @@ struct FileSample {
         (substitution, self.path, self.type, size) = (nil, path, type, body.count)
         head = Array(body.prefix(FileFormat.headLength))
         format = FileFormat(head: head)
-        text = type.isText && body.count <= Self.textSize ? body : nil
+        text = type.isText && body.count <= Self.textSize ? Self.streamSafe(body) : nil
         contents = body
+    }
+
+    private static func streamSafe(_ text: Data) -> Data {
+        if text.isStreamSafe { return text }
+        var result = Data()
+        var marks = 0
+        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+            marks = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : marks + 1
+            let bytes = UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
+            result += marks > 30 ? Data(repeating: UInt8(ascii: "?"), count: bytes.count) : Data(bytes)
+        }
+        return result
     }
 
     /// Returns the first `count` bytes; nil if the file cannot be read.

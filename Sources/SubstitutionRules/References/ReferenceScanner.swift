@@ -70,7 +70,8 @@ package struct ReferenceScanner {
         // In a text that is not UTF-8, the offsets would be others.
         guard text.utf8.count == bytes.count else { return [] }
         var scanner = ReferenceScanner(bytes)
-        for match in text.matches(of: pattern) {
+        // With characters in place of scalars, the search takes quadratic time in combining marks.
+        for match in text.matches(of: pattern.matchingSemantics(.unicodeScalar)) {
             let start = text.utf8.distance(from: text.startIndex, to: match.1.startIndex)
             scanner.add(SourceMappedText(start..<start + match.1.utf8.count, of: bytes))
         }
