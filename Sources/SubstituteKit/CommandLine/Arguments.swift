@@ -64,6 +64,8 @@ struct Arguments {
     /// `-` means standard input. Everything after `--` is an operand.
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
+    private let words: [String]
+    private let options: [any CommandOption]
     /// All commands of the tool, to say which of them has an option that this one lacks.
     private let commands: [Command]
     /// The names of options in earlier versions, with their hyphens, each with the present name.
@@ -75,8 +77,8 @@ struct Arguments {
         old: [String: String] = [:],
         among commands: [Command] = []
     ) throws(UsageError) {
-        (self.commands, self.old) = (commands, old)
-        var words = Array(words)[...]
+        (self.commands, self.old, self.words, self.options) = (commands, old, Array(words), options)
+        var words = self.words[...]
         while let word = words.popFirst() {
             if word == "--" {
                 operands += words
@@ -94,6 +96,12 @@ struct Arguments {
                 operands.append(word)
             }
         }
+    }
+
+    /// Returns the arguments with the options and pages of a file.
+    func completed(by saved: SavedOptions?) throws(UsageError) -> Arguments {
+        guard let saved else { return self }
+        return try Arguments(saved.options + words + saved.pages, options, old: old, among: commands)
     }
 
     /// True if an option was given.

@@ -9,7 +9,7 @@ enum AddCommand {
     static let command = Command(
         name: "add",
         summary: "Adds files and their entries: from URLs, from a recorded page, or from a browser.",
-        operands: "[OPTIONS] [MANIFEST] URL…|FILE.har",
+        operands: "[OPTIONS] [MANIFEST] [URL…|FILE.har]",
         operandKind: .manifest,
         options: [inBrowser] + PageRecording.options + urlOptions + [recording] + RecordedSource.Filter.options + [
             AddRun.replace, .discardEdits, .includePrivate, .maxSize, .dryRun,
@@ -42,6 +42,8 @@ enum AddCommand {
             if its URL holds a token or password. Browsers leave the cookies out of a recording unless you ask for
             them, so look through what was recorded while you were signed in.
 
+            \(SavedOptions.about)
+
             \(Command.aboutManifest)
 
             Exits with 0 if an entry now answers every URL, a recording could be read, or the pages are complete; 1 if
@@ -69,7 +71,10 @@ enum AddCommand {
         "recording",
         "Read the last operand as a recorded page (HAR), whatever its name is."
     )
-    private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
+    private static func run(_ typed: Arguments, _ console: Console) async throws -> ExitStatus {
+        let file = try recording(typed.operands, isNamed: typed.has(recording), in: console.folder)
+        let saved = try file == nil ? SavedOptions(for: command, typed.operands, console) : nil
+        let arguments = try typed.completed(by: saved)
         func refuse(_ options: [any CommandOption], _ purpose: String) throws(UsageError) {
             guard let option = options.first(where: { arguments.has($0) }) else { return }
             throw UsageError("--\(option.name) is for \(purpose)")
@@ -81,7 +86,7 @@ enum AddCommand {
         }
         try refuse(PageRecording.options, "--in-browser")
         let run = try AddRun(arguments, console)
-        if let file = try recording(arguments.operands, isNamed: arguments.has(recording), in: console.folder) {
+        if let file {
             try refuse(urlOptions, "URLs that are loaded without a browser")
             let filter = try RecordedSource.Filter(arguments)
             let manifest = arguments.operands.count == 2 ? arguments.operands.first : nil

@@ -7,7 +7,7 @@ enum VerifyCommand {
     static let command = Command(
         name: "verify",
         summary: "Loads live pages without and with the files, and reports whether the files still fit.",
-        operands: "[OPTIONS] [MANIFEST] URL…",
+        operands: "[OPTIONS] [MANIFEST] [URL…]",
         operandKind: .manifest,
         options: [
             atLeast, allowsChanged, allowsErrors, tolerance, mask, output, format, .json, Device.option,
@@ -25,6 +25,8 @@ enum VerifyCommand {
 
             It counts GET requests over http and https, including the request for the page; a redirected request
             counts once. Two pixels differ if their red, green or blue differs by more than 4 of 255.
+
+            \(SavedOptions.about)
 
             \(Command.aboutManifest)
 
@@ -74,7 +76,9 @@ enum VerifyCommand {
     ) { $0 }
     private static let format = ReportFormat.option(of: "page")
 
-    private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
+    private static func run(_ typed: Arguments, _ console: Console) async throws -> ExitStatus {
+        let saved = try SavedOptions(for: command, typed.operands, console)
+        let arguments = try typed.completed(by: saved)
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }

@@ -16,12 +16,20 @@ package struct JSONProblem {
         guard let error = RepairingJSONParser.parse(text).errors.first(where: { $0.kind != .nesting }) else {
             return nil
         }
-        let before = text.prefix(error.offset)
-        line = before.count { $0 == UInt8(ascii: "\n") } + 1
-        column = error.offset - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 - text.startIndex } ?? 0) + 1
         // The remedy for a manifest in another format is no remedy for other files.
-        message =
+        self.init(
             error.message.components(separatedBy: ForeignText.remedy)[0]
-            .components(separatedBy: ", or write \"$comment\"")[0]
+                .components(separatedBy: ", or write \"$comment\"")[0],
+            at: error.offset,
+            in: text
+        )
+    }
+
+    /// Creates the problem at an offset of a text.
+    package init(_ message: String, at offset: Int, in text: Data) {
+        let before = text.prefix(offset)
+        line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        column = offset - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 - text.startIndex } ?? 0) + 1
+        self.message = message
     }
 }

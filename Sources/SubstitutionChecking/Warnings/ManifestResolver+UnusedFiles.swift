@@ -11,13 +11,15 @@ extension ManifestResolver {
         // If there are errors, list unused files only if one of the errors is about a file. The list then helps to find
         // the file that the entry was meant to name.
         guard errors.isEmpty || errors.contains(where: { Self.aboutFiles.contains($0.code) }) else { return }
-        guard let found = try? files?.files(below: "./").files else { return }
+        guard let all = try? files?.files(below: "./").files else { return }
+        // The tool reads these.
+        let found = all.filter { $0.name != "substitute.json" && !$0.name.hasSuffix(".schema.json") }
         // An entry whose URL is wrong still uses its file.
         let named = manifest.entries.filter { $0.pattern == nil && !$0.namesFolder }.compactMap(\.file?.value)
         let used = Set(
             substitutions.map(\.foundFile.realPath) + named.compactMap { try? files?.file($0).realPath }
         )
-        let unused = found.filter { !used.contains($0.file.realPath) && !$0.name.hasSuffix(".schema.json") }.map(\.name)
+        let unused = found.filter { !used.contains($0.file.realPath) }.map(\.name)
         guard errors.isEmpty else { return warnOfUnusedFiles(unused, of: found.map(\.name), beside: errors) }
         guard !oneByOne else {
             for name in unused {
