@@ -96,13 +96,6 @@ extension StringProtocol {
     }
 }
 
-extension Collection<UInt8> {
-    /// ``StringProtocol/isStreamSafe`` of a text in UTF-8.
-    package var isStreamSafe: Bool {
-        !contains { $0 >= 0xCC } || String(decoding: self, as: UTF8.self).isStreamSafe
-    }
-}
-
 /// Returns the scalars of `text` as `\u{…}`.
 package func codePoint(_ text: String) -> String {
     text.unicodeScalars.map { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }.joined()

@@ -1,5 +1,6 @@
 import Foundation
 package import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// An address in an http or https page, as the basic URL parser reads it (URL Standard §4.4).
 ///

@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import SubstitutionStandards
 
 /// Text with decoded escapes, and the source offset of each byte.
 ///
