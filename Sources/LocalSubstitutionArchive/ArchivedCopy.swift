@@ -75,7 +75,7 @@ struct ArchivedCopy {
     var response: CachedURLResponse? {
         var fields = head.fields
         let detail = "copy of \(head.date.formatted(.iso8601))"
-        let own = CacheStatus.forwarded(status: nil, detail: detail)
+        let own = CacheStatus.forwarded(.offline, detail: detail)
         // RFC 9211 §2: each cache that handles a response appends its own member to the field.
         let name = fields.keys.first { $0.lowercased() == "cache-status" } ?? "Cache-Status"
         fields[name] = fields[name].map { "\($0), \(own)" } ?? own

@@ -8,6 +8,7 @@ extension Substitution.Condition {
         case .status(let status): "the server says \(status)"
         case .clientError: "the server says 400 to 499"
         case .serverError: "the server says 500 to 599"
+        case .silence(let seconds): "the network is silent for \(seconds) s"
         }
     }
 }

@@ -47,6 +47,8 @@ final class BackingLoad: @unchecked Sendable {
     private let observed: ObservedLoad?
     private var stage = Stage.idle
     private var fallback: Fallback?
+    /// True once the server has challenged the app, with a head of its own.
+    private var isHeadKnown = false
     /// The body so far; nil if no archive keeps it.
     private var body: Data?
     private let runLoop = RunLoop.current
@@ -77,7 +79,7 @@ final class BackingLoad: @unchecked Sendable {
         guard stage == .idle, let request = owner?.request else { return }
         stage = .undecided
         // If a file or copy can answer offline, a load without a connection fails immediately instead of waiting.
-        let canWait = session.waits && fallback?.answer(afterStatus: nil) == nil
+        let canWait = session.waits && fallback?.answer(after: .offline) == nil
         task = session.task(for: request, of: self, canWait: canWait)
         task?.resume()
     }
@@ -87,6 +89,16 @@ final class BackingLoad: @unchecked Sendable {
         guard session.mayIdentifyUser(at: url) else { return }
         fallback?.archived?.refuse(.personal)
         observed?.report(.challenged)
+    }
+
+    /// Lets the file answer if no head has come; called on any thread when the patience of its entry ends.
+    func endPatience(after seconds: Int) { perform { [self] in answerAfterSilence(of: seconds) } }
+
+    func answerAfterSilence(of seconds: Int) {
+        guard stage == .undecided, !isHeadKnown, let answer = fallback?.answer(after: .silence(seconds: seconds)) else {
+            return
+        }
+        self.answer(answer)
     }
 
     /// Ends the load without notifying the client, and cancels the backing task.
@@ -110,7 +122,7 @@ final class BackingLoad: @unchecked Sendable {
         observed?.report(.received(response))
         noteCredential(at: response.url)
         if stage == .undecided {
-            if let answer = fallback?.answer(afterStatus: response.status) { return self.answer(answer) }
+            if let answer = fallback?.answer(after: .status(response.status)) { return self.answer(answer) }
             fallback?.archived?.receive(response)
             body = Data()
         } else {
@@ -144,7 +156,7 @@ final class BackingLoad: @unchecked Sendable {
                 perform { [self] in didComplete(task, error) }
             }
             if isReading == true { return }
-            if error?.meansOffline == true, let answer = fallback?.answer(afterStatus: nil) {
+            if error?.meansOffline == true, let answer = fallback?.answer(after: .offline) {
                 return self.answer(answer)
             }
             if error == nil, let response = task.response { didReceive(response) }
@@ -213,11 +225,13 @@ final class BackingLoad: @unchecked Sendable {
         guard stage != .ended, let owner else { return completionHandler(.cancelAuthenticationChallenge, nil) }
         // The file replaces a 401 that `when` lists before the user is asked for a password.
         if stage == .undecided, let refusal = challenge.failureResponse,
-            fallback?.answer(afterStatus: refusal.status) != nil
+            fallback?.answer(after: .status(refusal.status)) != nil
         {
             completionHandler(.cancelAuthenticationChallenge, nil)
             return didReceive(refusal)
         }
+        // From here on, the load waits for the user.
+        isHeadKnown = true
         let sender = ChallengeSender(completionHandler)
         client?.urlProtocol(
             owner,

@@ -28,14 +28,14 @@ struct Fallback: @unchecked Sendable {
         if match == nil, archived == nil { return nil }
     }
 
-    /// Returns the response that replaces the network's; nil if none does.
-    ///
-    /// - Parameter status: The status that the server sent; nil if there was no connection.
-    /// - Returns: The file's response, or the archived one.
-    func answer(afterStatus status: Int?) -> CachedURLResponse? {
-        if let match { return match.response(to: request, afterStatus: status) }
+    /// The time after which the file answers if the network has sent no head, in seconds; nil if it never does.
+    var patience: Int? { match?.patience }
+
+    /// Returns the file's response or the archived one, which replaces the network's; nil if none does.
+    func answer(after outcome: NetworkOutcome) -> CachedURLResponse? {
+        if let match { return match.response(to: request, after: outcome) }
         // If the manifest names the URL from which the copy was loaded, the manifest wins over the archive.
-        guard status == nil, let copy = archived?.copy, let url = copy.response.url,
+        guard case .offline = outcome, let copy = archived?.copy, let url = copy.response.url,
             case .unnamed = cache.decision(on: URLRequest(url: url))
         else { return nil }
         return copy
@@ -44,7 +44,7 @@ struct Fallback: @unchecked Sendable {
     /// Reads the archived copy that may answer after `error`, on a queue of the archive.
     ///
     /// So the thread on which URL loading calls protocols does not wait for the file. On Linux nothing can return to
-    /// that thread, so there ``answer(afterStatus:)`` reads the copy.
+    /// that thread, so there ``answer(after:)`` reads the copy.
     ///
     /// - Parameters:
     ///   - error: The network's error.

@@ -128,7 +128,13 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
         }
         load = makeLoad(decision, fallback)
         observed?.report(.asked)
-        if let load { return load.start() }
+        if let load {
+            load.start()
+            guard let seconds = fallback?.patience else { return }
+            return DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { [weak load] in
+                load?.endPatience(after: seconds)
+            }
+        }
         hasFinished = true
         client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
     }

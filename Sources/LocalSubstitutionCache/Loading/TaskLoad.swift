@@ -56,6 +56,12 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         var isStarting = false
         /// An instance of a class of the app that is stopped once its `startLoading()` returns.
         var obsolete: URLProtocol?
+        /// The seconds of the entry's patience once they have passed, until ``start()`` has decided.
+        var silence: Int?
+        /// True while this object keeps the task suspended.
+        var isHeld = false
+        /// True while the instance is stopped because the task is suspended.
+        var isStopped = false
     }
 
     private let task: URLSessionTask
@@ -101,6 +107,15 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// Starts the load, or continues it after the task was suspended.
     func start() {
+        let (isStopped, starts) = withState { ($0.isStopped, $0.starts) }
+        if isStopped, let answer = answerAfterSilence(), let loader = finish() {
+            observed?.report(answer, from: withState(\.fallback)?.substitution)
+            client?.deliver(answer, as: loader)
+            return
+        }
+        withState { ($0.silence, $0.isStopped) = (nil, false) }
+        // The transfer was not stopped, so it goes on.
+        if starts > 0, !isStopped { return }
         let loader = withState { state in
             state.starts += 1
             state.isStarting = state.loader != nil
@@ -125,12 +140,55 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         // The task was suspended, then resumed before this call. If the system's class were stopped now, it would treat
         // the task as cancelled.
         case .running where isSystemClass: break
-        case .running, .suspended: withState(\.loader)?.stopLoading()
+        case .running, .suspended:
+            let (loader, isHeld) = withState { state in
+                defer { state.isHeld = false }
+                return (state.loader, state.isHeld)
+            }
+            if !isHeld || answerAfterSilence() != nil {
+                withState { $0.isStopped = true }
+                loader?.stopLoading()
+            }
+            // URL loading runs this method on the queue for which `resume()` waits.
+            if isHeld { DispatchQueue.global().async { [task] in task.resume() } }
         // The task was suspended, then cancelled before this call. The system's class needs the task's error, which
         // Foundation sets next.
         case .canceling where task.error == nil: break
         default: finish()?.stopLoading()
         }
+    }
+
+    /// Lets the file answer if no head has come; called when the patience of its entry ends.
+    ///
+    /// URL loading ends a transfer only on its own queue, and only while the task is suspended. So this method
+    /// suspends the task, ``stop()`` stops the transfer on that queue and resumes the task, and ``start()`` delivers
+    /// the file. If the app itself has suspended the task, ``start()`` does so once the app resumes it.
+    func endPatience(after seconds: Int) {
+        let isWaiting = withState { state in
+            guard state.stage == .open, !state.networkStands else { return false }
+            state.silence = seconds
+            state.isHeld = task.state == .running
+            return state.isHeld
+        }
+        if isWaiting { task.suspend() }
+    }
+
+    /// True once the network has sent a head.
+    ///
+    /// If only a completion handler receives the body, the system's class shows no head. But then the task has the
+    /// expected length of the body: -1 if the head names none. (It may be that of a redirect; then the network's
+    /// response stands.)
+    var hasHead: Bool {
+        withState(\.networkStands) || task.response != nil || task.countOfBytesExpectedToReceive != 0
+    }
+
+    /// Returns the file's response if the patience has ended without a head.
+    private func answerAfterSilence() -> CachedURLResponse? {
+        var (silence, fallback) = withState { ($0.silence, $0.fallback) }
+        guard let silence, !hasHead, let answer = answer(of: &fallback, after: .silence(seconds: silence))
+        else { return nil }
+        withState { [fallback] in $0.fallback = fallback }
+        return answer
     }
 
     /// Ends the load, and returns the instance that loads; nil if the load has already ended.
@@ -149,20 +207,19 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// Returns true if the app receives the network's response; if not, delivers the fallback's response.
     ///
-    /// The status is the one that the server sent; nil means that there was no connection. After this method has
-    /// returned true once, it returns true for the rest of the load. If the fallback has a response, but the load has
+    /// After this method has returned true once, it returns true for the rest of the load. If the fallback has a response, but the load has
     /// already finished, the method delivers nothing and returns false.
-    private func decideIfNetworkStands(_ loader: URLProtocol, afterStatus status: Int?) -> Bool {
+    private func decideIfNetworkStands(_ loader: URLProtocol, after outcome: NetworkOutcome) -> Bool {
         var (isDecided, fallback) = withState { ($0.networkStands, $0.fallback) }
-        // A redirect may change `fallback`, so it is stored in the state again. `answer(of:afterStatus:)` may call the
+        // A redirect may change `fallback`, so it is stored in the state again. `answer(of:after:)` may call the
         // app, so it is called outside the lock.
-        guard !isDecided, let answer = answer(of: &fallback, afterStatus: status) else {
+        guard !isDecided, let answer = answer(of: &fallback, after: outcome) else {
             withState { [fallback] in ($0.fallback, $0.networkStands) = (fallback, true) }
             return true
         }
         guard finish() != nil else { return false }
         // If the network has failed, no response is reported.
-        if let response = task.response, status != nil { observed?.report(.received(response)) }
+        if let response = task.response, case .status = outcome { observed?.report(.received(response)) }
         observed?.report(answer, from: fallback?.substitution)
         client?.deliver(answer, as: loader)
         if !isSystemClass { stopLater(loader) }
@@ -181,13 +238,13 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         if !isStarting { DispatchQueue.global().async { loader.stopLoading() } }
     }
 
-    private func answer(of fallback: inout Fallback?, afterStatus status: Int?) -> CachedURLResponse? {
+    private func answer(of fallback: inout Fallback?, after outcome: NetworkOutcome) -> CachedURLResponse? {
         if let last = task.currentRequest, last.url != task.originalRequest?.url,
             let answer = fallback?.answer(redirectedTo: last)
         {
             return answer
         }
-        return fallback?.answer(afterStatus: status)
+        return fallback?.answer(after: outcome)
     }
 
     /// Collects a part of the body for the archive; at the end of the load, `part` is nil.
@@ -227,13 +284,13 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
     ) {
         // The system's class reports the head early only if it may give the body to a delegate directly.
         if isSystemClass { withState { $0.networkStands = true } }
-        guard decideIfNetworkStands(loader, afterStatus: response.status) else { return }
+        guard decideIfNetworkStands(loader, after: .status(response.status)) else { return }
         observeHead(response)
         if isOpen { client?.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy) }
     }
 
     func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
-        guard decideIfNetworkStands(loader, afterStatus: task.response?.status ?? 0) else { return }
+        guard decideIfNetworkStands(loader, after: .status(task.response?.status ?? 0)) else { return }
         collect(data)
         if let response = task.response, !withState(\.isHeadObserved) { observeHead(response) }
         observed?.report(.receivedPart(data))
@@ -241,7 +298,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
     }
 
     func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
-        guard decideIfNetworkStands(loader, afterStatus: task.response?.status ?? 0) else { return }
+        guard decideIfNetworkStands(loader, after: .status(task.response?.status ?? 0)) else { return }
         collect(nil)
         let (archived, body) = withState { ($0.fallback?.archived, $0.body) }
         // If no part was reported, the system's class has given the body directly to a delegate, or the body is empty;
@@ -261,7 +318,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
 
     func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
         // The app receives every error that does not mean "no connection".
-        if error.meansOffline, !decideIfNetworkStands(loader, afterStatus: nil) { return }
+        if error.meansOffline, !decideIfNetworkStands(loader, after: .offline) { return }
         if finish() != nil { client?.urlProtocol(loader, didFailWithError: error) }
     }
 

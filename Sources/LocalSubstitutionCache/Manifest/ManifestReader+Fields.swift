@@ -153,7 +153,7 @@ extension ManifestReader {
     private mutating func readConditions(_ value: JSONValue) -> [Located<Substitution.Condition>] {
         let values = if case .array(let elements) = value.kind { elements } else { [value] }
         if values.isEmpty { error(.badCondition, value.offset, "\"when\" is empty") }
-        // A condition that is repeated adds nothing, so there are at most 203.
+        // A condition that is repeated adds nothing, so there are at most 263.
         var known: Set<Substitution.Condition> = []
         return values.compactMap { value in
             let condition: Substitution.Condition
@@ -166,7 +166,7 @@ extension ManifestReader {
                 }
                 condition = .status(status)
             } else {
-                let rule = "a condition must be \"offline\", a status, \"4xx\" or \"5xx\""
+                let rule = "a condition must be \"offline\", a status, \"4xx\", \"5xx\" or a time such as \"3s\""
                 guard let word = text(value, rule) else { return nil }
                 guard let named = Substitution.Condition.words[word] else {
                     error(.badCondition, value.offset, "\(quoted(word)) is not a condition")

@@ -73,6 +73,8 @@ extension Substitution {
         case clientError
         /// The server answered with any status from 500 to 599.
         case serverError
+        /// The network has sent no head of a response within this time, 1 to 60 seconds.
+        case silence(seconds: Int)
 
         /// The condition as the manifest writes it, in JSON.
         public var description: String {
@@ -81,20 +83,24 @@ extension Substitution {
             case .status(let status): String(status)
             case .clientError: "\"4xx\""
             case .serverError: "\"5xx\""
+            case .silence(let seconds): "\"\(seconds)s\""
             }
         }
 
-        /// Returns whether the condition holds after the server sent a status; nil means that there was no connection.
-        func holds(after status: Int?) -> Bool {
-            switch (self, status) {
-            case (.offline, nil): true
-            case (.status(let expected), let status?): status == expected
-            case (.clientError, let status?): (400..<500).contains(status)
-            case (.serverError, let status?): (500..<600).contains(status)
+        func holds(after outcome: NetworkOutcome) -> Bool {
+            switch (self, outcome) {
+            case (.offline, .offline), (.silence, .silence): true
+            case (.status(let expected), .status(let status)): status == expected
+            case (.clientError, .status(let status)): (400..<500).contains(status)
+            case (.serverError, .status(let status)): (500..<600).contains(status)
             default: false
             }
         }
 
-        package static let words: [String: Condition] = ["offline": .offline, "4xx": .clientError, "5xx": .serverError]
+        package static let words: [String: Condition] = {
+            let times = (1...60).map { ("\($0)s", Condition.silence(seconds: $0)) }
+            let others: [String: Condition] = ["offline": .offline, "4xx": .clientError, "5xx": .serverError]
+            return others.merging(times) { first, _ in first }
+        }()
     }
 }

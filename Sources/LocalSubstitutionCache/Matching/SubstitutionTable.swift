@@ -38,16 +38,19 @@ package final class SubstitutionTable: Sendable {
             return isExact && !isHead ? prepared : row.whole(isHead: isHead).response(for: url)
         }
 
+        /// The shortest time within which the network must send a head, in seconds; nil if the entry names none.
+        package var patience: Int? {
+            row.substitution.conditions.compactMap { if case .silence(let seconds) = $0 { seconds } else { nil } }.min()
+        }
+
         /// Returns the response to the request after the network was queried; nil if no condition holds.
         ///
-        /// The status is the one that the server sent; nil means that there was no connection.
-        ///
         /// `Range` is ignored, because the client might append a byte range to bytes from the network.
-        package func response(to request: URLRequest, afterStatus status: Int?) -> CachedURLResponse? {
-            guard row.substitution.conditions.contains(where: { $0.holds(after: status) }), let url = request.url
+        package func response(to request: URLRequest, after outcome: NetworkOutcome) -> CachedURLResponse? {
+            guard row.substitution.conditions.contains(where: { $0.holds(after: outcome) }), let url = request.url
             else { return nil }
             var answer = row.whole(isHead: isHead)
-            answer.fields["Cache-Status"] = CacheStatus.forwarded(status: status, detail: row.substitution.file)
+            answer.fields["Cache-Status"] = CacheStatus.forwarded(outcome, detail: row.substitution.file)
             return answer.response(for: url)
         }
     }

@@ -1,5 +1,15 @@
 import Foundation
 
+/// The result of a request to the network, before the app has received any byte.
+package enum NetworkOutcome: Sendable {
+    /// The server sent a head with this status.
+    case status(Int)
+    /// There is no connection, or it broke.
+    case offline
+    /// No head came within this number of seconds.
+    case silence(seconds: Int)
+}
+
 /// The `Cache-Status` header field (RFC 9211); in an inspector, it shows where bytes came from.
 package enum CacheStatus {
     private static let cache = "LocalSubstitutionCache"
@@ -15,12 +25,17 @@ package enum CacheStatus {
     /// network-first entry is such a configuration.
     ///
     /// - Parameters:
-    ///   - status: The status of the network's response; nil if there was no connection (§2.3 has no value for this).
+    ///   - outcome: What the network did. Only for a status, RFC 9211 has a parameter (§2.3).
     ///   - detail: The source that answered instead of the network.
     /// - Returns: The field's value.
-    package static func forwarded(status: Int?, detail: String) -> String {
-        if let status { return "\(cache); fwd=bypass; fwd-status=\(status); detail=\(string(detail))" }
-        return "\(cache); fwd=bypass; detail=\(string(detail + " (offline)"))"
+    package static func forwarded(_ outcome: NetworkOutcome, detail: String) -> String {
+        let (status, reason) =
+            switch outcome {
+            case .status(let status): (" fwd-status=\(status);", "")
+            case .offline: ("", " (offline)")
+            case .silence(let seconds): ("", " (after \(seconds) s)")
+            }
+        return "\(cache); fwd=bypass;\(status) detail=\(string(detail + reason))"
     }
 
     /// Returns the text as an sf-string (RFC 8941 §3.3.3).

@@ -110,7 +110,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
             let answer = table.answer(
                 to: request,
                 redirectedTo: last,
-                afterStatus: held.isOffline ? nil : held.responseStatusCode
+                after: held.isOffline ? .offline : .status(held.responseStatusCode ?? 0)
             ),
             let decision = decision(answer, held, table.answerer(request, last), table, status: held.responseStatusCode)
         {
@@ -193,12 +193,12 @@ extension SubstitutionTable {
     fileprivate func answer(
         to request: URLRequest,
         redirectedTo last: URLRequest?,
-        afterStatus status: Int?
+        after outcome: NetworkOutcome
     ) -> CachedURLResponse? {
         guard decision(on: request).networkFirst != nil else { return nil }
         if let last, let answer = answer(to: last) { return answer }
         let request = answerer(request, last)
-        return decision(on: request).networkFirst?.response(to: request, afterStatus: status)
+        return decision(on: request).networkFirst?.response(to: request, after: outcome)
     }
 
     /// Returns the request whose entry answers a network-first load: the last one if an entry matches it.

@@ -83,6 +83,9 @@ extension Advice {
             : "[\(word.split { ",&; ".contains($0) }.map { quoted(String($0)) }.joined(separator: ", "))]"
     }
 
+    nonisolated(unsafe) private static let time =
+        /([0-9]{1,6}(?:\.[0-9]{1,6})?) *(s|secs?|seconds?|ms|m|mins?|minutes?)/
+
     static func remedy(forCondition word: String) -> String? {
         let parts = word.split { ",; /|".contains($0) }.map(String.init)
         let conditions = parts.map { part in
@@ -92,10 +95,15 @@ extension Advice {
         if parts.count > 1, !conditions.contains(nil) {
             return "write [\(conditions.compactMap(\.self).joined(separator: ", "))]"
         }
+        if let seconds = Int(word), 1...60 ~= seconds { return "write \"\(seconds)s\"" }
         if let status = Int(word) { return "write \(status) without quotation marks" }
         if ["always", "never", "online", "true"].contains(word.lowercased()) {
             return "for a file that always answers, leave \"when\" out"
         }
-        return suggestion(for: word, among: Substitution.Condition.words.keys).map { "did you mean \"\($0)\"?" }
+        if let match = word.lowercased().wholeMatch(of: time), let number = Double(match.1) {
+            let seconds = (match.2 == "ms" ? number / 1000 : match.2.hasPrefix("m") ? number * 60 : number).rounded(.up)
+            return 1...60 ~= seconds ? "write \"\(Int(seconds))s\"" : "write a time from \"1s\" to \"60s\""
+        }
+        return suggestion(for: word, among: ["offline", "4xx", "5xx"]).map { "did you mean \"\($0)\"?" }
     }
 }

@@ -218,9 +218,12 @@ struct ManifestRemedies {
     private static func remedy(forCondition value: JSONValue) -> String? {
         switch value.kind {
         case .array: "name a condition, such as \"offline\", or leave \"when\" out"
+        case .number(let digits) where (1...60).contains(Int(digits) ?? 0):
+            "for a time, write \"\(digits)s\"; for a file that always answers, leave \"when\" out"
         case .number: "for a file that always answers, leave \"when\" out"
         case .string(let word):
-            Advice.remedy(forCondition: word) ?? "write \"offline\", a status as a number, \"4xx\" or \"5xx\""
+            Advice.remedy(forCondition: word)
+                ?? "write \"offline\", a status as a number, \"4xx\", \"5xx\" or a time such as \"3s\""
         default: nil
         }
     }

@@ -219,7 +219,7 @@ extension Substitution.Condition {
         switch self {
         case .status(let status): [401, 403, 407].contains(status)
         case .clientError: true
-        case .offline, .serverError: false
+        case .offline, .serverError, .silence: false
         }
     }
 }

@@ -129,9 +129,9 @@ extension InstalledTests {
             let fallback = try #require(Fallback(for: request, .unnamed, installation))
             #expect(fallback.readCopy(after: URLError(.notConnectedToInternet)) {})
             archive.readingQueue.sync {}
-            #expect(fallback.answer(afterStatus: nil) != nil)
+            #expect(fallback.answer(after: .offline) != nil)
             archive.removeAll()
-            #expect(fallback.answer(afterStatus: nil) == nil)
+            #expect(fallback.answer(after: .offline) == nil)
         }
     }
 }

@@ -21,7 +21,8 @@ final class App: @unchecked Sendable {
             {
               "https://h/a": "file.txt",
               "https://h/late": { "file": "file.txt", "when": ["offline", 404] },
-              "https://h/gone": { "file": "file.txt", "when": 404 }
+              "https://h/gone": { "file": "file.txt", "when": 404 },
+              "https://h/slow": { "file": "file.txt", "when": ["1s", 404] }
             }
             """
         cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder)

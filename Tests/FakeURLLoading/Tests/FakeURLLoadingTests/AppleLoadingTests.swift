@@ -49,6 +49,19 @@ extension InstalledTests {
             #expect(session.configuration.waitsForConnectivity == waits, "the app's own stays as it is")
         }
 
+        @Test("A file answers after the network's silence, also in a session that waits for connectivity")
+        func silence() async throws {
+            let app = try App()
+            let answer = ["200 from https://h/slow", "a file", "end"]
+            for waits in [false, true] {
+                let client = Client()
+                Network.shared.answer = { _ in }
+                Network.shared.isOffline = waits
+                let session = app.session(client) { $0.waitsForConnectivity = waits }
+                #expect(try await client.events(of: "https://h/slow", in: session) == answer)
+            }
+        }
+
         @Test("If nothing can answer offline, a session that waits for connectivity continues to wait")
         func waits() async throws {
             let app = try App()

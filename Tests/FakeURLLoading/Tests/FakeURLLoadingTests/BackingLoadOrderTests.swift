@@ -29,7 +29,7 @@ extension InstalledTests {
             url = try #require(URL(string: "http://127.0.0.1:1/when"))
             let request = URLRequest(url: url)
             let cache = try folder.cache(
-                "{ \"\(url.absoluteString)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503] } }"
+                "{ \"\(url.absoluteString)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503, \"3s\"] } }"
             )
             let installation = Installation(cache: cache, archive: nil, insteadOf: .shared)
             fallback = Fallback(for: request, cache.decision(on: request), installation)
@@ -119,6 +119,47 @@ extension InstalledTests {
             load.didReceive(data("network"))
             load.didReceive(try head(503))
             #expect(events.count == 1)
+        }
+
+        @Test("After the network's silence the file answers, and nothing of the network follows")
+        func silence() throws {
+            load.answerAfterSilence(of: 3)
+            load.didReceive(try head(200))
+            load.didReceive(data("network"))
+            load.didComplete(task, URLError(.cancelled))
+            load.start()
+            #expect(client.events == [.head(200), .data("file"), .end])
+        }
+
+        @Test("A head before the end of the patience means the network's response, also that of a challenge")
+        func headBeforeSilence() throws {
+            load.didReceive(try head(103))
+            load.didReceive(try head(200))
+            load.answerAfterSilence(of: 3)
+            load.didReceive(data("network"))
+            load.didComplete(task, nil)
+            #expect(client.events == [.head(200), .data("network"), .end])
+            let other = BackingLoad(for: owner, fallback, in: BackingSession(like: .ephemeral), of: nil)
+            other.start()
+            let space = URLProtectionSpace(host: "h", port: 80, protocol: "http", realm: nil, authenticationMethod: nil)
+            let challenge = URLAuthenticationChallenge(
+                protectionSpace: space,
+                proposedCredential: nil,
+                previousFailureCount: 0,
+                failureResponse: try head(401),
+                error: nil,
+                sender: Unanswered()
+            )
+            other.didReceive(challenge) { _, _ in }
+            other.answerAfterSilence(of: 3)
+            #expect(!client.events.contains(.data("file")))
+        }
+
+        @Test("After a cancelled load's patience, nothing is delivered")
+        func silenceAfterStop() {
+            load.stop()
+            load.answerAfterSilence(of: 3)
+            #expect(client.events.isEmpty)
         }
 
         @Test("If the connection fails before the head, the file answers")
@@ -215,4 +256,13 @@ extension InstalledTests {
             #expect(client.events == delivered)
         }
     }
+}
+
+/// A sender that ignores the answer to its challenge.
+private final class Unanswered: NSObject, URLAuthenticationChallengeSender {
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+    func cancel(_ challenge: URLAuthenticationChallenge) {}
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
 }
