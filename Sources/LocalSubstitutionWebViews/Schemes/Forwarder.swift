@@ -94,6 +94,13 @@ final class Forwarder: Sendable {
         )
     }
 
+    /// Runs `body` later, on the queue of the session's events.
+    fileprivate func perform(after seconds: Int, _ body: @escaping @Sendable () -> Void) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { [session] in
+            session.delegateQueue.addOperation(body)
+        }
+    }
+
     /// Creates a task, which no `URLProtocol` of this library loads.
     fileprivate func task(for request: URLRequest) -> URLSessionDataTask {
         session.dataTask(with: request.marked)
@@ -217,6 +224,7 @@ private final class ForwardedLoad: @unchecked Sendable {
     func begin(_ next: URLRequest) {
         let next = cookies?.added(to: next) ?? next
         fallback = server.cache.decision(on: next).networkFirst.map { (next, $0) }
+        let patience = fallback?.match.patience
         forwarder.loads.enqueue { [self] in
             if isCancelled { return }
             let task = forwarder.task(for: next)
@@ -224,7 +232,14 @@ private final class ForwardedLoad: @unchecked Sendable {
             forwarder.loads.add(self, to: task)
             server.cache.observers?.observe(.asked, of: next, by: task)
             task.resume()
+            guard let seconds = patience else { return }
+            forwarder.perform(after: seconds) { [weak self] in self?.endPatience(after: seconds, of: task) }
         }
+    }
+
+    /// Lets the file answer if no head has come; called when the patience of its entry ends.
+    private func endPatience(after seconds: Int, of task: URLSessionTask) {
+        if !hasEnded, !hasHead, task === self.task { _ = answerWithFile(after: .silence(seconds: seconds), of: task) }
     }
 
     func cancel() {
@@ -290,17 +305,17 @@ private final class ForwardedLoad: @unchecked Sendable {
     /// Delivers the file of a network-first entry if a condition holds.
     ///
     /// - Parameters:
-    ///   - status: The status that the server sent; nil if there was no connection.
+    ///   - outcome: What the network did.
     ///   - task: The task, whose further events are ignored.
     /// - Returns: False if no condition holds.
-    private func answerWithFile(afterStatus status: Int?, of task: URLSessionTask) -> Bool {
-        guard let (request, match) = fallback, let answer = match.response(to: request, afterStatus: status) else {
+    private func answerWithFile(after outcome: NetworkOutcome, of task: URLSessionTask) -> Bool {
+        guard let (request, match) = fallback, let answer = match.response(to: request, after: outcome) else {
             return false
         }
         fallback = nil
         _ = forwarder.loads.removeLoad(of: task)
         forwarder.loads.enqueue { task.cancel() }
-        if let response = task.response, status != nil {
+        if let response = task.response, case .status = outcome {
             server.cache.observers?.observe(.received(response), of: request, by: task)
         }
         let (response, file) = (answer.response, match.row.substitution)
@@ -317,7 +332,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         // also delivers the heads of interim responses (RFC 9110 §15.2), which are skipped here.
         guard !hasEnded, !hasHead, let response = response as? HTTPURLResponse,
             ![1, 3].contains(response.statusCode / 100), let url = request.url,
-            !answerWithFile(afterStatus: response.statusCode, of: task)
+            !answerWithFile(after: .status(response.statusCode), of: task)
         else { return }
         cookies?.storeCookies(from: response)
         let type = MediaType(response.value(forHTTPHeaderField: "Content-Type") ?? "")
@@ -380,7 +395,7 @@ private final class ForwardedLoad: @unchecked Sendable {
     func finish(_ error: (any Error)?, of task: URLSessionTask) {
         guard !hasEnded else { return }
         if let error {
-            if !hasHead, error.meansOffline, answerWithFile(afterStatus: nil, of: task) { return }
+            if !hasHead, error.meansOffline, answerWithFile(after: .offline, of: task) { return }
             return fail(error)
         }
         guard hasHead else {

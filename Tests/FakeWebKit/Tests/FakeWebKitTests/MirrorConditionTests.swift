@@ -38,6 +38,21 @@ final class MirrorConditionTests: CacheSuite {
         #expect(try await text(server.reply(to: request)) == body)
     }
 
+    @Test("After the network's silence, the file answers a page")
+    func silence() async throws {
+        let remote = try LoopbackServer { _ in .init(transfer: .silent) }
+        defer { remote.stop() }
+        let page = remote.url.appendingPathComponent("when")
+        let cache = try cache("{ \"\(page.absoluteString)\": { \"file\": \"site.css\", \"when\": \"1s\" } }")
+        cache.install()
+        defer { cache.uninstall() }
+        let server = SchemeServer(cache, forwardingTo: [String(remote.url.absoluteString.dropFirst(7))])
+        var request = URLRequest(url: cache.mirror(of: page))
+        request.mainDocumentURL = cache.mirror(of: remote.url)
+        request.timeoutInterval = 300
+        #expect(try await text(server.reply(to: request)) == body)
+    }
+
     @Test("A redirect to a URL with a condition leads to the file if the condition holds")
     func redirect() async throws {
         let remote = try LoopbackServer { request in
