@@ -207,8 +207,8 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// Returns true if the app receives the network's response; if not, delivers the fallback's response.
     ///
-    /// After this method has returned true once, it returns true for the rest of the load. If the fallback has a response, but the load has
-    /// already finished, the method delivers nothing and returns false.
+    /// After this method has returned true once, it returns true for the rest of the load. If the fallback has a
+    /// response, but the load has already finished, the method delivers nothing and returns false.
     private func decideIfNetworkStands(_ loader: URLProtocol, after outcome: NetworkOutcome) -> Bool {
         var (isDecided, fallback) = withState { ($0.networkStands, $0.fallback) }
         // A redirect may change `fallback`, so it is stored in the state again. `answer(of:after:)` may call the
