@@ -62,9 +62,10 @@ struct MessageTests {
         }
         let seen = texts.reduce(into: Set()) { $0.formUnion($1) }
         // The first codes need files that a repository cannot hold; HostileFolderTests and RowLimitTests create such
-        // files. The last code is reported only if a folder cannot be watched.
+        // files. The last codes are about folders that did not come with an app, or cannot be watched.
         let elsewhere: Set<ManifestIssue.Code> = [
-            .unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder, .tooManyURLs, .tooLong, .notWatched,
+            .unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder, .tooManyURLs, .tooLong, .wrongContent,
+            .notAdopted, .notWatched,
         ]
         #expect(seen.isDisjoint(with: elsewhere))
         #expect(Fixtures.names(in: "Valid").count >= 5)

@@ -97,6 +97,9 @@ extension ManifestIssue.Code {
     /// A date in `until` that is not a day of the calendar written as YYYY-MM-DD.
     package static let badDate = Self(rawValue: "bad-date")
 
+    /// A number in `$version` that is not whole, negative or too large.
+    package static let badVersion = Self(rawValue: "bad-version")
+
     // Files.
 
     /// A file or folder that does not exist.
@@ -115,6 +118,12 @@ extension ManifestIssue.Code {
     package static let tooManyURLs = Self(rawValue: "too-many-urls")
     /// URLs and header fields that are longer in total than a manifest may make them.
     package static let tooLong = Self(rawValue: "too-long")
+    /// A file with a mistake, such as content that does not match its type.
+    package static let wrongContent = Self(rawValue: "wrong-content")
+    /// A folder that cannot take the place of the one before it.
+    ///
+    /// See ``LocalSubstitutionCache/adopt(_:)``.
+    package static let notAdopted = Self(rawValue: "not-adopted")
     /// Changes to the manifest and its files cannot be detected.
     ///
     /// See ``LocalSubstitutionCache/reloadWhenChanged(_:)``.

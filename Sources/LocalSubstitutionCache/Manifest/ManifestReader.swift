@@ -7,6 +7,8 @@ import Foundation
 package struct ManifestReader {
     private(set) var entries: [ManifestEntry] = []
     private(set) var findings: [Finding] = []
+    /// The value of `$version`.
+    private(set) var version: Int64 = 0
 
     mutating func read(_ document: JSONDocument, source: SourceText) {
         findings = document.errors.map(Finding.init)
@@ -21,11 +23,12 @@ package struct ManifestReader {
         for member in members where !member.isUnreadable {
             let entry = member.name.hasPrefix("$") ? readAnnotation(member) : readEntry(member)
             // Comments may occur anywhere and any number of times, so they are not duplicates.
-            guard entry != nil || member.name == "$schema" else { continue }
+            guard entry != nil || ["$schema", "$version"].contains(member.name) else { continue }
             let key = entry?.pattern?.identityKey ?? member.name
             if let first = firstPlaces[key] {
                 let line = source.position(of: first).line
-                error(.duplicateKey, member.nameOffset, "\(quoted(member.name)) is the same URL as in line \(line)")
+                let cause = entry == nil ? "is also" : "is the same URL as"
+                error(.duplicateKey, member.nameOffset, "\(quoted(member.name)) \(cause) in line \(line)")
             } else {
                 firstPlaces[key] = member.nameOffset
             }
@@ -61,11 +64,21 @@ package struct ManifestReader {
         switch member.name {
         case "$comment": break
         case "$schema": _ = text(member.value, "\"$schema\" must be a file or URL in quotation marks")
+        case "$version": readVersion(member.value)
         default:
-            let cause = "\(quoted(member.name)) is not known, only \"$schema\" and \"$comment\" are"
+            let cause = "\(quoted(member.name)) is not known, only \"$schema\", \"$version\" and \"$comment\" are"
             error(.unknownField, member.nameOffset, cause)
         }
         return nil
+    }
+
+    private mutating func readVersion(_ value: JSONValue) {
+        guard let digits = value.digits else { return reportKind(of: value, "\"$version\" must be a whole number") }
+        // Every JSON reader knows these integers exactly (RFC 8259 §6). In JSON, 12, 12.0 and 1.2e1 are one number.
+        if let number = Double(digits).flatMap(Int64.init(exactly:)), 0..<(1 << 53) ~= number {
+            return version = number
+        }
+        error(.badVersion, value.offset, "\(shortened(digits)) is not a whole number from 0 to 9007199254740991")
     }
 
     private mutating func readEntry(_ member: JSONMember) -> ManifestEntry {

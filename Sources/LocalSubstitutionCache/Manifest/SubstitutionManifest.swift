@@ -9,6 +9,8 @@ package struct SubstitutionManifest: Sendable {
     package let source: SourceText
     package var entries: [ManifestEntry]
     package var findings: [Finding]
+    /// The value of `$version`; 0 if there is none.
+    package let version: Int64
     /// The file that the manifest was read from, if any; no folder entry includes this file.
     package let url: URL?
     package let text: Data
@@ -45,7 +47,7 @@ package struct SubstitutionManifest: Sendable {
         (source, self.text, self.url) = (SourceText(name: name, bytes: text), text, url)
         var reader = ManifestReader()
         reader.read(document ?? JSONParser.parse(text), source: source)
-        (entries, findings) = (reader.entries, reader.findings)
+        (entries, findings, version) = (reader.entries, reader.findings, reader.version)
     }
 
     /// Returns the manifest with the files that it names, with folders expanded.

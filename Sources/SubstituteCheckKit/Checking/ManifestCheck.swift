@@ -188,6 +188,4 @@ extension ManifestIssue.Code {
     static let missingReference = Self(rawValue: "missing-reference")
     /// A file that does not have the hash in the `integrity` of a page; an app accepts the manifest.
     static let brokenIntegrity = Self(rawValue: "broken-integrity")
-    /// A file in which ``ContentRules`` find a mistake, such as content that does not match the type.
-    static let wrongContent = Self(rawValue: "wrong-content")
 }

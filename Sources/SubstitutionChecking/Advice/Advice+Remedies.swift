@@ -21,7 +21,7 @@ extension Advice {
 
     static func annotation(_ member: JSONMember) -> String? {
         CommentName.problem(of: member.name, member.value)
-            ?? suggestion(for: member.name, among: ["$schema", "$comment"]).map {
+            ?? suggestion(for: member.name, among: ["$schema", "$version", "$comment"]).map {
                 "\(quoted(member.name)) is not known; did you mean \"\($0)\"?"
             }
     }

@@ -9,6 +9,8 @@ struct ManifestRemedies {
     private enum Part {
         case manifest(JSONValue)
         case key
+        /// A member whose name begins with "$".
+        case annotation(JSONMember)
         /// The value of an entry.
         case value(JSONValue)
         case field(JSONMember, among: [JSONMember])
@@ -49,7 +51,8 @@ struct ManifestRemedies {
 
     private mutating func addParts(of index: Int) {
         let member = members[index]
-        if !member.name.hasPrefix("$") { parts[member.value.offset] = (.value(member.value), index) }
+        let isAnnotation = member.name.hasPrefix("$")
+        parts[member.value.offset] = (isAnnotation ? .annotation(member) : .value(member.value), index)
         parts[member.nameOffset] = (.key, index)
         guard case .object(let fields) = member.value.kind else { return }
         for field in fields {
@@ -177,6 +180,7 @@ struct ManifestRemedies {
 
     private static func remedy(for code: ManifestIssue.Code, _ part: Part) -> String? {
         switch (code, part) {
+        case (.badVersion, .annotation): "write one, such as 12"
         case (.wrongKind, _): remedy(forKindOf: part)
         case (.badType, .field): "remove it, and give single files their own entries"
         case (.badType, .fieldValue(let field)):
@@ -201,6 +205,9 @@ struct ManifestRemedies {
         case .manifest(let value): ForeignEntry.entries(meantBy: value).map { "write { \($0) }" }
         case .value(let value):
             "write " + (Advice.entry(meantBy: value) ?? "the file's name in quotation marks")
+        case .annotation(let member) where member.name == "$version":
+            "write "
+                + (member.value.text.flatMap(Int.init).map { "\($0) without quotation marks" } ?? "one, such as 12")
         case .fieldValue(let field) where field.name == "headers":
             "write " + (Advice.header(meantBy: field.value) ?? "{ \"Name\": \"value\" }")
         case .fieldValue(let field) where field.name == "ignoreQuery":

@@ -6,6 +6,11 @@ import LocalSubstitutionCache
 enum MisplacedMember {
     /// Returns what was probably meant by `member`; nil if only the URL of an entry is wrong.
     static func diagnosis(of member: JSONMember, among members: [JSONMember]) -> Diagnosis<MisplacedMemberKind>? {
+        let text = if case .string(let text) = member.value.kind { text } else { member.value.digits ?? "" }
+        if member.name.lowercased().filter(\.isLetter) == "version", let number = Int(text) {
+            let cause = "is not the name of the version"
+            return Diagnosis(.comment, "\(quoted(member.name)) \(cause); write \"$version\": \(number)")
+        }
         if let problem = CommentName.problem(of: member.name, member.value) {
             return Diagnosis(.comment, problem)
         }
