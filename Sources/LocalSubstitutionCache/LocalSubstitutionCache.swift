@@ -43,7 +43,8 @@ public import FoundationNetworking
 /// `import struct LocalSubstitutionCache.Substitution`, or from Swift 6.3 on `LocalSubstitutionCache::Substitution`.
 public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     package let source: ManifestSource
-    private let reloading = NSLock()
+    /// The lock that is held while the current table is being replaced.
+    let reloading = NSLock()
     /// The current table; internal so that tests can see what the background pass has built.
     let table: CurrentTable
     /// The object that watches the files in a development build; internal for tests.
@@ -64,6 +65,47 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// - Throws: ``ManifestError`` with every error of the manifest and its files, or the first mistake in its JSON.
     public convenience init(bundle: Bundle) throws(ManifestError) {
         try self.init(manifest: Self.manifest(in: bundle))
+    }
+
+    /// Creates a cache from `Substitutions/manifest.json` in a bundle, or from a newer folder.
+    ///
+    /// ```swift
+    /// let downloads = URL.applicationSupportDirectory.appending(path: "Substitutions", directoryHint: .isDirectory)
+    /// let cache = try LocalSubstitutionCache(bundle: .main, orNewer: downloads)
+    /// if let error = cache.passedOver { print(error) }
+    /// cache.install()
+    /// ```
+    ///
+    /// The folder answers if the `$version` in its `manifest.json` is higher than in the bundle's. Otherwise the bundle
+    /// answers, also if both are equal, so that no old download hides the files of a newer app. The two are never
+    /// mixed. The choice is made here, in ``reload()`` and in ``adopt(_:)``.
+    ///
+    /// The folder never stops a launch. If anything in it is wrong, or changes while it is read, it is passed over, and
+    /// ``passedOver`` has the reason. This also applies to a manifest of more than 16 MB, and to a script, stylesheet,
+    /// JSON or image that begins like a page of HTML. A folder that does not exist is no error. But an error in the
+    /// bundle is thrown, whatever the folder holds, so that developers see it.
+    ///
+    /// To switch all substitutions off, bring a folder with the manifest `{ "$version": 13 }`, the number being higher.
+    ///
+    /// Cost: beside the folder, the names and kinds of the bundle's files are always checked, but not their bytes if
+    /// the folder answers. The files of a folder that answers are opened twice.
+    ///
+    /// - Parameters:
+    ///   - bundle: `.main` in an app made with Xcode, `.module` in a target of a Swift package.
+    ///   - folder: The folder, a file URL. The app brings it by its own means, and trusts what it brings.
+    ///   - reading: How the folder's files are loaded into memory. ``ReadingMode/copied`` is for at most 100 MB. Choose
+    ///     ``ReadingMode/mapped`` only if files are never written in place there, as when ``adopt(_:)`` alone changes
+    ///     the folder.
+    /// - Throws: ``ManifestError`` with every error of the bundle's manifest and its files, or the first mistake in its
+    ///   JSON.
+    public convenience init(
+        bundle: Bundle,
+        orNewer folder: URL,
+        reading: ReadingMode = .copied
+    ) throws(ManifestError) {
+        let manifest = try Self.manifest(in: bundle)
+        let own = manifest.deletingLastPathComponent()
+        try self.init(ManifestSource(file: manifest, folder: own, reading: .mapped, newer: (folder, reading)))
     }
 
     /// Creates a cache from a manifest file and the files beside it.
@@ -157,7 +199,8 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Reads the manifest and its files again; later requests get the new responses.
     ///
     /// Responses that were returned before do not change. A cache that was created from a manifest in memory keeps the
-    /// manifest's text, but reads the files again.
+    /// manifest's text, but reads the files again. A cache that was created with ``init(bundle:orNewer:reading:)``
+    /// chooses again. If a page is loading, some of its files may be of the old set and some of the new.
     ///
     /// - Throws: ``ManifestError``; the cache then keeps the previous substitutions.
     public func reload() throws(ManifestError) {

@@ -8,7 +8,7 @@
 //   FAILING_LOG     the file that gets a line for each counted call: its kind and its path, with "!" before a failed call
 //   FAILING_CALL    the kind of the call that fails
 //   FAILING_NUMBER  the number of the call that fails, from 1
-//   FAILING_ERROR   the value of errno
+//   FAILING_ERROR   the value of errno; 0 to kill the program instead
 //   FAILING_WAITS   if set, counting begins when the program calls failing_calls(1), and ends with failing_calls(0)
 #define _GNU_SOURCE
 #include <errno.h>
@@ -164,6 +164,7 @@ static void handle(int signal, siginfo_t *info, void *pointer) {
             }
         }
         if (is_inside(path) && has_to_fail(calls[index].kind, path)) {
+            if (failing_error == 0) raw_call(SYS_kill, getpid(), SIGKILL, 0, 0, 0, 0);
             *RESULT(context) = -failing_error;
             return;
         }

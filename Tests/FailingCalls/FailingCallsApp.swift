@@ -24,6 +24,10 @@ enum FailingCallsApp {
             case "load": try app.load()
             case "reload": try app.reload()
             case "range": try app.range()
+            case "launch": try app.launch()
+            case "choose": try app.choose()
+            case "adopt": try app.adopt()
+            case "adoptAgain": try app.adoptAgain()
             case "store": try await app.store()
             case "replay": try await app.replay()
             case "remove": try await app.remove { archive, url in "\(archive.remove(url))" }
@@ -107,6 +111,61 @@ private struct Operations {
             print(cache.substitutions.count, "files,", data.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")
         }
         try whileFailing { try cache.reload() }
+    }
+
+    // MARK: - A newer folder
+
+    private var incoming: URL { folder.appendingPathComponent("incoming") }
+
+    private func newest() throws -> LocalSubstitutionCache {
+        guard let bundle = Bundle(url: folder.appendingPathComponent("App.bundle")) else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        let downloads = folder.appendingPathComponent("Application Support/downloads")
+        return try LocalSubstitutionCache(bundle: bundle, orNewer: downloads)
+    }
+
+    /// Prints which version answers, with the bytes of each file, and the reason if the newer folder is passed over.
+    private func show(_ cache: LocalSubstitutionCache) throws {
+        let texts = try cache.substitutions.map { substitution in
+            let data = try cache.cachedResponse(for: request(substitution.url))?.data
+            return String(decoding: data ?? Data(), as: UTF8.self)
+        }
+        print("\(cache.version): \(texts.joined(separator: " "))", cache.passedOver.map { " (\($0))" } ?? "")
+    }
+
+    func launch() throws {
+        try show(newest())
+    }
+
+    func choose() throws {
+        // Foundation's lookup in the bundle does not say which calls have failed.
+        let cache = try newest()
+        defer { try? show(cache) }
+        try whileFailing { try cache.reload() }
+    }
+
+    func adopt() throws {
+        let cache = try newest()
+        defer { try? show(cache) }
+        try whileFailing { try cache.adopt(incoming) }
+    }
+
+    /// Adopts one folder after another, until the process is killed.
+    func adoptAgain() throws {
+        let cache = try newest()
+        try? FileManager.default.removeItem(at: incoming)
+        print("ready")
+        fflush(nil)
+        for version in (cache.version + 1)... {
+            try FileManager.default.createDirectory(at: incoming, withIntermediateDirectories: true)
+            let manifest = "{ \"$version\": \(version), \"https://example.com/\": \"./\" }"
+            try Data(manifest.utf8).write(to: incoming.appendingPathComponent("manifest.json"))
+            for name in ["a", "b", "c"] {
+                try Data("\(version)".utf8).write(to: incoming.appendingPathComponent("\(name).txt"))
+            }
+            try cache.adopt(incoming)
+        }
     }
 
     func range() throws {

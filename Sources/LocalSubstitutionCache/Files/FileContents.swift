@@ -18,7 +18,7 @@ package final class FileContents: Sendable {
 
     package let data: Data
     /// The identity of the file; it shows whether the path of a mapped file still leads to this file.
-    private let identity: FileIdentity
+    let identity: FileIdentity
     /// The path of the mapped file; nil if the file was read.
     private let path: FilePath?
 
@@ -43,6 +43,12 @@ package final class FileContents: Sendable {
     }
 
     var isMapped: Bool { path != nil }
+
+    /// True if the file begins as a page of HTML does.
+    var isPage: Bool {
+        let start = String(decoding: data.prefix(256), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+        return ["<!doctype html", "<html"].contains { start.lowercased().hasPrefix($0) }
+    }
 
     /// A strong entity tag (RFC 9110 §8.8.3) made of size and modification time; requests may send it in `If-Range`.
     var entityTag: String { "\"\(String(data.count, radix: 16))-\(String(identity.modified, radix: 16))\"" }

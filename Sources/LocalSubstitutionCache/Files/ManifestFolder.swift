@@ -16,6 +16,8 @@ package final class ManifestFolder {
     private let root: Place
     /// The real path of the file that every walk leaves out: the manifest itself.
     private let excluded: FilePath?
+    /// The path of the manifest relative to the folder, which may be moved while the real path is being looked up.
+    private let excludedName: String?
     /// The directories, keyed by real path, because links may give one directory several paths.
     private var directories: [FilePath: Directory] = [:]
     /// The results of walks, keyed by the path on disk; entries that name the same path share a result.
@@ -31,17 +33,19 @@ package final class ManifestFolder {
     /// - Parameters:
     ///   - folder: A file URL.
     ///   - excluded: The real path of a file that every walk leaves out.
+    ///   - excludedName: The path of a file, relative to the folder, that every walk leaves out.
     ///   - budget: The budget from which all walks together spend each name that they visit.
     /// - Throws: ``FileProblem`` when the folder cannot be opened or listed.
     init(
         _ folder: URL,
         except excluded: FilePath? = nil,
+        named excludedName: String? = nil,
         budget: LoadBudget = LoadBudget()
     ) throws(FileProblem) {
         opened = try OpenedFolder(folder.path)
         root = Place(path: "", directory: try Directory(opened.realPath, in: opened))
         directories = [opened.realPath: root.directory]
-        self.excluded = excluded
+        (self.excluded, self.excludedName) = (excluded, excludedName)
         self.budget = budget
     }
 
@@ -178,7 +182,9 @@ package final class ManifestFolder {
             do throws(FileProblem) {
                 do throws(FileProblem) {
                     let file = try self.file(named: name, in: folder)
-                    if file.realPath != excluded { contents.files.append((prefix + name, file)) }
+                    if file.realPath != excluded, file.path != excludedName {
+                        contents.files.append((prefix + name, file))
+                    }
                 } catch .isFolder {
                     let folder = try self.folder(named: name, in: folder)
                     try walk(folder, prefix: prefix + name + "/", depth: depth + 1, &contents)

@@ -44,6 +44,11 @@ package struct OpenedFile: ~Copyable {
 
     /// The size in bytes.
     package var size: Int { identity.size }
+
+    /// Waits until the bytes are on the disk; otherwise, the file may be empty after a loss of power.
+    func waitUntilWritten() throws(FileProblem) {
+        guard uninterrupted({ fsync(descriptor) }) == 0 else { throw FileProblem(errno: errno) }
+    }
 }
 
 /// The device, inode, size and modification time, which distinguish one version of a file from all others.

@@ -9,8 +9,6 @@ package struct ManifestResolver {
     package private(set) var substitutions: [Substitution] = []
     package var findings: [Finding] = []
     package private(set) var files: ManifestFolder?
-    /// The path of the manifest itself, which no folder entry includes.
-    let manifestPath: FilePath?
     private let budget: LoadBudget
     /// The limits that the manifest exceeds, each of which is reported once.
     private var exceeded: [LoadBudget.Limit] = []
@@ -21,9 +19,6 @@ package struct ManifestResolver {
         self.manifest = manifest
         self.folder = folder
         self.budget = budget
-        // A manifest from memory is treated as if it were the folder's own `manifest.json`.
-        let url = manifest.url ?? folder.appendingPathComponent("manifest.json")
-        manifestPath = try? FilePath(resolving: url.path)
     }
 
     package mutating func resolve() {
@@ -33,7 +28,11 @@ package struct ManifestResolver {
         }
         let files: ManifestFolder
         do {
-            files = try ManifestFolder(folder, except: manifestPath, budget: budget)
+            // A manifest from memory is treated as if it were the folder's own `manifest.json`.
+            let url = manifest.url ?? folder.appendingPathComponent("manifest.json")
+            let name = url.deletingLastPathComponent().path == folder.path ? url.lastPathComponent : nil
+            let path = try? FilePath(resolving: url.path)
+            files = try ManifestFolder(folder, except: path, named: name, budget: budget)
         } catch {
             let reason = if case .unreadable(let reason) = error { ": \(reason)" } else { "" }
             let cause = error == .missing ? "does not exist" : "cannot be read\(reason)"

@@ -15,16 +15,22 @@ package struct SubstitutionManifest: Sendable {
     package let url: URL?
     package let text: Data
 
-    /// Returns the bytes of a manifest file.
-    package static func text(of url: URL, name: String) throws(ManifestError) -> Data {
+    /// Returns the bytes of a manifest file, which is an error if it is larger than `maximumSize`.
+    package static func text(
+        of url: URL,
+        name: String,
+        maximumSize: Int = .max
+    ) throws(ManifestError) -> Data {
         guard url.isFileURL else {
             throw ManifestError(
                 unreadable: name,
                 because: "\(quoted(url.absoluteString)) is not a file URL; download the manifest and its files first"
             )
         }
-        do {
-            return try FileContents(of: OpenedFile(url.path, followsLink: true), reading: .copied).data
+        do throws(FileProblem) {
+            let file = try OpenedFile(url.path, followsLink: true)
+            guard file.size <= maximumSize else { throw .unreadable("it has \(file.size) bytes") }
+            return try FileContents(of: file, reading: .copied).data
         } catch {
             let reason =
                 switch error {
@@ -66,7 +72,7 @@ package struct SubstitutionManifest: Sendable {
         resolver.resolve()
         let errors = source.issues(findings + resolver.findings).filter { $0.severity == .error }
         guard errors.isEmpty, let files = resolver.files else { throw ManifestError(errors) }
-        return ResolvedManifest(source, resolver.substitutions, in: files.opened, on: CalendarDay(date))
+        return ResolvedManifest(self, resolver.substitutions, in: files.opened, on: CalendarDay(date))
     }
 
     /// The line and column of each entry's key, in the order of the file.
@@ -75,21 +81,28 @@ package struct SubstitutionManifest: Sendable {
 
 /// A manifest without errors, and the files on disk that it names.
 struct ResolvedManifest {
-    let source: SourceText
+    private let manifest: SubstitutionManifest
     /// The substitutions in use, with folders expanded.
     let substitutions: [Substitution]
     /// The substitutions whose last day has passed.
     let expired: [Substitution]
     let folder: OpenedFolder
 
-    init(_ source: SourceText, _ substitutions: [Substitution], in folder: OpenedFolder, on today: CalendarDay) {
-        self.source = source
-        self.folder = folder
+    init(
+        _ manifest: SubstitutionManifest,
+        _ substitutions: [Substitution],
+        in folder: OpenedFolder,
+        on today: CalendarDay
+    ) {
+        (self.manifest, self.folder) = (manifest, folder)
         let isExpired = { (substitution: Substitution) in substitution.entry.until.map { $0.value < today } ?? false }
         expired = substitutions.filter(isExpired)
         // Usually no substitution has expired, and then no copy of the array is needed.
         self.substitutions = expired.isEmpty ? substitutions : substitutions.filter { !isExpired($0) }
     }
+
+    var source: SourceText { manifest.source }
+    var version: Int64 { manifest.version }
 
     /// Returns the bytes of each substitution, in the order of ``substitutions``; each file is read or mapped once.
     ///
@@ -118,5 +131,39 @@ struct ResolvedManifest {
         }
         guard findings.isEmpty else { throw ManifestError(source.issues(findings)) }
         return all
+    }
+
+    /// Checks what a folder holds that did not come with the app.
+    ///
+    /// The manifest and each file must still be those that were read, so that they belong to one set. A server may have
+    /// sent a page instead of a script, a stylesheet, JSON or an image.
+    ///
+    /// - Throws: ``ManifestError`` with each file that was changed meanwhile, or that is such a page.
+    func check(_ contents: [FileContents]) throws(ManifestError) {
+        var findings: [Finding] = []
+        do throws(FileProblem) {
+            let file = try folder.file("manifest.json", in: folder.realPath)
+            guard file.size == manifest.text.count,
+                try FileContents(of: file, reading: .copied).data == manifest.text
+            else { throw .replaced }
+        } catch {
+            findings.append(Finding(error, with: "manifest.json", at: 0))
+        }
+        var known: Set<FilePath> = []
+        for (substitution, contents) in zip(substitutions, contents) {
+            let (name, offset, type) = (substitution.file, substitution.fileOffset, substitution.type)
+            if type.isNeverPage, contents.isPage {
+                let cause = "\(quoted(name)) is a page of HTML, but is sent as \(type.essence)"
+                findings.append(Finding(offset: offset, severity: .error, code: .wrongContent, message: cause))
+            }
+            guard known.insert(substitution.foundFile.realPath).inserted else { continue }
+            do throws(FileProblem) {
+                let identity = try folder.file(substitution.foundFile).identity
+                guard identity == contents.identity, identity.size == contents.data.count else { throw .replaced }
+            } catch {
+                findings.append(Finding(error, with: name, at: offset))
+            }
+        }
+        guard findings.isEmpty else { throw ManifestError(source.issues(findings)) }
     }
 }

@@ -59,6 +59,10 @@ package final class SubstitutionTable: Sendable {
     package let expired: [Substitution]
     /// The name of the manifest in messages.
     package let manifestName: String
+    /// The `$version` of the manifest; 0 if it has none.
+    let version: Int64
+    /// The reason why this table was chosen in place of the newer folder's; nil if there is none.
+    let passedOver: ManifestError?
     package let order: MatchOrder
     /// The rows; each has the same index as its candidate in `order`.
     let rows: [Row]
@@ -70,10 +74,11 @@ package final class SubstitutionTable: Sendable {
     /// - Parameters:
     ///   - manifest: The substitutions.
     ///   - contents: The bytes of each substitution, in the same order.
-    init(_ manifest: ResolvedManifest, _ contents: [FileContents]) {
+    ///   - passedOver: The error of a newer folder in whose place the manifest was chosen.
+    init(_ manifest: ResolvedManifest, _ contents: [FileContents], passedOver: ManifestError? = nil) {
         substitutions = manifest.substitutions
         expired = manifest.expired
-        manifestName = manifest.source.name
+        (manifestName, version, self.passedOver) = (manifest.source.name, manifest.version, passedOver)
         var order = MatchOrder(substitutions)
         var rows: [Row] = []
         rows.reserveCapacity(order.candidates.count)

@@ -43,6 +43,12 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// The part before the "/", such as `image`.
     package var kind: Substring { essence.prefix { $0 != "/" } }
 
+    /// True for scripts, stylesheets, JSON, images and the like: no such file begins like a page of HTML.
+    var isNeverPage: Bool {
+        ["image", "font", "audio", "video"].contains(kind)
+            || ["javascript", "ecmascript", "css", "json"].contains { essence.hasSuffix($0) }
+    }
+
     /// True for types that declare their encoding in a `charset` parameter: `text/*` and JavaScript.
     ///
     /// JSON and XML determine their encoding themselves (RFC 8259 §8.1, RFC 7303 §3).

@@ -36,11 +36,12 @@ struct FailingOperation: Sendable, CustomTestStringConvertible {
 
     // MARK: - What cannot be better
 
-    /// True for a file of the tool that stays if the call for its removal fails; the next run removes it.
+    /// True for a file that stays if the call for its removal fails.
     ///
-    /// Its name begins with ".", so nothing ships it.
+    /// The next run of the tool removes a file of the tool. Its name begins with ".", so nothing ships it. The folder
+    /// that an app has replaced stays where the adopted one was.
     static func isLeftover(_ path: String) -> Bool {
-        path.hasPrefix("Substitutions/.substitute/") || path.hasPrefix(".Shown.substitute-")
+        ["Substitutions/.substitute/", ".Shown.substitute-", "incoming/"].contains(where: path.hasPrefix)
     }
 
     /// True if the message may have no reason, because a call that examines a file has failed.
@@ -49,7 +50,7 @@ struct FailingOperation: Sendable, CustomTestStringConvertible {
     /// cannot examine the temporary file of an atomic write, it says that the file does not exist.
     func isUnclear(_ call: FailingCall) -> Bool { call.kind == "stat" && arguments != nil }
 
-    static let all = app + tool
+    static let all = app + newer + tool
 
     // MARK: - The app
 
@@ -74,6 +75,25 @@ struct FailingOperation: Sendable, CustomTestStringConvertible {
             outputOfFailure: name == "reload" ? "3 files, small\n" : "",
             subjects: ["app.har"]
         )
+    }
+
+    /// The operations of an app with a bundle and a newer folder.
+    private static let newer = ["choose", "adopt"].map { name in
+        FailingOperation(
+            name: name,
+            prepare: { folder, _ in
+                let folders = [("App.bundle/Substitutions", 1), ("Application Support/downloads", 2), ("incoming", 3)]
+                for (path, version) in folders { try writeSet(version, to: path, in: folder) }
+            },
+            outputOfFailure: "2: a2 b2 \n"
+        )
+    }
+
+    /// Writes a folder with a manifest and two files.
+    static func writeSet(_ version: Int, _ text: String? = nil, to path: String, in folder: URL) throws {
+        let manifest = "{ \"$version\": \(version), \"https://example.com/\": \"./\" }"
+        try write(manifest, to: "\(path)/manifest.json", in: folder)
+        for name in ["a", "b"] { try write(text ?? "\(name)\(version)", to: "\(path)/\(name).txt", in: folder) }
     }
 
     // MARK: - The tool

@@ -1,0 +1,103 @@
+public import Foundation
+
+extension LocalSubstitutionCache {
+    /// The `$version` of the manifest that answers; 0 if it has none.
+    public var version: Int { Int(clamping: table.value.version) }
+
+    /// The reason why the newer folder does not answer, though it exists.
+    ///
+    /// Nil if the folder answers, has no higher `$version`, or does not exist, and for a cache with another initialiser
+    /// than ``init(bundle:orNewer:reading:)``. The reason is that of the last choice.
+    public var passedOver: ManifestError? { table.value.passedOver }
+
+    /// Puts a new folder in the place of the newer folder of ``init(bundle:orNewer:reading:)``, and answers with it.
+    ///
+    /// ```swift
+    /// do {
+    ///     try cache.adopt(unpacked)
+    /// } catch {
+    ///     print("still version \(cache.version): \(error)")
+    /// }
+    /// ```
+    ///
+    /// First, the whole folder is checked, as at a launch: its manifest, and every file that an entry names. Its
+    /// `$version` must be higher than ``version``. To go back to older files, bring them with a higher number.
+    ///
+    /// Then one rename puts the folder in place. A folder that was there keeps its place until this rename, and is
+    /// removed afterwards. If the process is killed meanwhile, there is the one folder or the other, each whole. After
+    /// the rename, the replaced folder may be left where the new one was. Responses that were returned before do not
+    /// change.
+    ///
+    /// On Apple's systems, the folder is excluded from backups, because the app can bring it again. (There, this method
+    /// has not been run.) The directory of the place is created if it does not exist.
+    ///
+    /// This method signs nothing and connects to nothing. Do not let two processes adopt at the same time: the last one
+    /// wins. If a page is loading, some of its files may be of the old set and some of the new.
+    ///
+    /// Cost: reads all files, and waits until they are on the disk. So do not call it on the main thread.
+    ///
+    /// - Parameter folder: A folder with a `manifest.json`, a file URL. It must be on the same volume as its place, and
+    ///   symbolic links in it must be relative. Afterwards it no longer exists here.
+    /// - Throws: ``ManifestError`` with every error of the folder, or with the reason why it was not put in place. Then
+    ///   nothing has changed.
+    public func adopt(_ folder: URL) throws(ManifestError) {
+        reloading.lock()
+        defer { reloading.unlock() }
+        func refusal(_ reason: String) -> ManifestError {
+            ManifestError(folder.appendingPathComponent("manifest.json").path, .notAdopted, reason)
+        }
+        guard let (place, reading) = source.newer else {
+            throw refusal("the cache was created without orNewer:, so this folder has no place")
+        }
+        let incoming = ManifestSource(candidate: folder, reading: reading)
+        let current = table.value.version
+        guard let adopted = try incoming.table(above: current) else {
+            throw refusal("the folder's \"$version\" is not higher than \(current), which answers; raise it")
+        }
+        for path in Set(adopted.substitutions.map(\.realPath)) {
+            do throws(FileProblem) {
+                try OpenedFile(path).waitUntilWritten()
+            } catch {
+                throw refusal(error.cause(of: path))
+            }
+        }
+        if let reason = Self.move(folder, to: place) {
+            throw refusal("\(quoted(folder.path)) cannot take the place of \(quoted(place.path)): \(reason)")
+        }
+        table.replace(with: adopted)
+    }
+
+    /// Puts a folder in the place of another by one rename, and removes the other.
+    ///
+    /// - Returns: The reason why nothing was moved; nil if the folder is in its place.
+    private static func move(_ folder: URL, to place: URL) -> String? {
+        var moved = folder.resolvingSymlinksInPath()
+        var values = URLResourceValues()
+        values.isExcludedFromBackup = true
+        try? moved.setResourceValues(values)
+        let above = place.deletingLastPathComponent()
+        try? FileManager.default.createDirectory(at: above, withIntermediateDirectories: true)
+        let target = place.resolvingSymlinksInPath().path
+        // A rename replaces nothing but an empty directory, so a directory with files is exchanged.
+        if rename(moved.path, target) == 0 { return nil }
+        if [ENOTEMPTY, EEXIST].contains(errno), exchange(moved.path, target) == 0 {
+            try? FileManager.default.removeItem(at: moved)
+            return nil
+        }
+        return errno == EXDEV
+            ? "they are on two volumes; copy it beside the other first" : String(cString: strerror(errno))
+    }
+
+    /// Exchanges two directories in one step; returns 0 if that was possible.
+    private static func exchange(_ first: String, _ second: String) -> Int32 {
+        // Linux and Apple's systems have a call of their own each. Swift does not import that of Linux.
+        #if canImport(Darwin)
+        return renamex_np(first, second, UInt32(RENAME_SWAP))
+        #else
+        typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+        let (symbol, exchange) = (dlsym(nil, "renameat2"), UInt32(2))
+        guard let symbol else { return -1 }
+        return unsafeBitCast(symbol, to: Call.self)(AT_FDCWD, first, AT_FDCWD, second, exchange)
+        #endif
+    }
+}

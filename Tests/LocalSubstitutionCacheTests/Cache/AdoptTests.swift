@@ -1,0 +1,199 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems, URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+@Suite("Adopting a folder")
+struct AdoptTests {
+    private let site: TwoFolders
+
+    init() throws {
+        site = try TwoFolders()
+        try site.writeBundle(version: "12")
+    }
+
+    private func answers(_ cache: LocalSubstitutionCache) -> Set<String> { TwoFolders.answers(cache) }
+
+    /// The paths below the test's folder, with the bytes of the files.
+    private func listing() throws -> [String: Data?] {
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: site.folder.url.path)
+        return Dictionary(
+            uniqueKeysWithValues: paths.map {
+                ($0, try? Data(contentsOf: site.folder.url.appendingPathComponent($0)))
+            }
+        )
+    }
+
+    @Test(
+        "The first folder, one in place of another, and one in place of an empty folder answer at once and at the next launch",
+        arguments: [ReadingMode.mapped, .copied]
+    )
+    func adopt(reading: ReadingMode) throws {
+        let cache = try site.cache(reading: reading)
+        for (version, isEmptied) in [(13, false), (14, false), (15, true)] {
+            let incoming = try site.write("set \(version)", version: "\(version)", to: "incoming")
+            if isEmptied {
+                try FileManager.default.removeItem(at: site.downloads)
+                try FileManager.default.createDirectory(at: site.downloads, withIntermediateDirectories: false)
+            }
+            try cache.adopt(incoming)
+            #expect(cache.version == version)
+            #expect(cache.passedOver == nil)
+            #expect(answers(cache) == ["set \(version)"])
+            #expect(!FileManager.default.fileExists(atPath: incoming.path))
+            #expect(try answers(site.cache()) == ["set \(version)"])
+            #expect(try listing().keys.filter { !$0.hasPrefix("App.bundle") }.count == 6)
+        }
+        try cache.reload()
+        #expect(answers(cache) == ["set 15"])
+    }
+
+    @Test("Older files are brought back with a higher number, and an empty manifest switches everything off")
+    func revoke() throws {
+        let cache = try site.cache()
+        try cache.adopt(site.write("good", version: "13", to: "incoming"))
+        try cache.adopt(site.write("bad", version: "14", to: "incoming"))
+        try cache.adopt(site.write("good", version: "15", to: "incoming"))
+        #expect(try answers(site.cache()) == ["good"])
+        try site.folder.write("{\"$version\": 16}", to: "incoming/manifest.json")
+        try cache.adopt(site.folder.url.appendingPathComponent("incoming"))
+        #expect(answers(cache) == ["nothing"])
+        #expect(try answers(site.cache()) == ["nothing"])
+    }
+
+    @Test("Responses that were returned before stay as they were, though their mapped files are gone")
+    func heldResponses() throws {
+        let cache = try site.cache(reading: .mapped)
+        try cache.adopt(site.write("first", version: "13", to: "incoming"))
+        try cache.reload()
+        let url = try #require(URL(string: "https://example.com/large.txt"))
+        var part = URLRequest(url: url)
+        part.setValue("bytes=5-9", forHTTPHeaderField: "Range")
+        let held = try #require(cache.cachedResponse(for: URLRequest(url: url)))
+        let heldPart = try #require(cache.cachedResponse(for: part))
+        // Only Linux lists a process's mappings in a file.
+        #if os(Linux)
+        let maps = try #require(try FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd())
+        #expect(maps.range(of: Data("\(site.downloads.path)/large.txt".utf8)) != nil)
+        #endif
+        try cache.adopt(site.write("other", version: "14", to: "incoming"))
+        #expect(held.data == Data(String(repeating: "first", count: 9000).utf8))
+        #expect(heldPart.data == Data("first".utf8))
+        #expect(answers(cache) == ["other"])
+    }
+
+    @Test("Whatever is wrong with the folder, nothing changes, and the error says it")
+    func refused() throws {
+        let cache = try site.cache()
+        try cache.adopt(site.write("old", version: "13", to: "incoming"))
+        func expect(_ words: String, _ folder: URL) throws {
+            let before = try listing()
+            let error = try #require(throws: ManifestError.self) { try cache.adopt(folder) }
+            #expect(error.description.contains(words), "\(error)")
+            #expect(error.description.hasPrefix(folder.appendingPathComponent("manifest.json").path))
+            #expect(try listing() == before)
+            #expect(cache.version == 13)
+            #expect(answers(cache) == ["old"])
+            #expect(cache.passedOver == nil)
+        }
+        for version in ["13", "12", nil] {
+            let words = "\"$version\" is not higher than 13, which answers; raise it"
+            try expect(words, site.write("new", version: version, to: "incoming"))
+        }
+        let incoming = try site.write("new", version: "14", to: "incoming")
+        try site.folder.write("<!doctype html><title>Sign in</title>", to: "incoming/b.js")
+        try expect("\"b.js\" is a page of HTML, but is sent as text/javascript", incoming)
+        try site.write("new", version: "14", to: "incoming")
+        try site.folder.write("{ \"$version\": 14, \"https://h/\": \"gone.css\" }", to: "incoming/manifest.json")
+        try expect("\"gone.css\" does not exist", incoming)
+        try expect("does not exist", site.folder.url.appendingPathComponent("nothing"))
+        // What holds the place cannot lie in the place.
+        let inside = try site.write("new", version: "14", to: "Application Support/downloads/inside")
+        try expect("cannot take the place of", inside)
+    }
+
+    @Test("A file is no place for a folder, and keeps its bytes")
+    func placeIsFile() throws {
+        try site.folder.write("precious", to: "Application Support/downloads")
+        let cache = try site.cache()
+        #expect(cache.passedOver != nil)
+        let incoming = try site.write("new", version: "14", to: "incoming")
+        let before = try listing()
+        let error = try #require(throws: ManifestError.self) { try cache.adopt(incoming) }
+        #expect(error.description.contains("Not a directory"))
+        #expect(try listing() == before)
+        #expect(answers(cache) == ["bundle"])
+    }
+
+    @Test("A cache without a newer folder adopts nothing")
+    func noPlace() throws {
+        let cache = try LocalSubstitutionCache(
+            manifest: site.writeDownloads(version: "1").appendingPathComponent("manifest.json")
+        )
+        let error = try #require(throws: ManifestError.self) {
+            try cache.adopt(site.write("new", version: "14", to: "incoming"))
+        }
+        #expect(error.issues.map(\.code) == [.notAdopted])
+    }
+
+    @Test("Links to the folder and to its place lead to what is moved")
+    func links() throws {
+        try site.writeDownloads("old", version: "13")
+        let (real, place) = (site.downloads.path + "-real", site.downloads.path)
+        #expect(rename(place, real) == 0)
+        #expect(symlink("downloads-real", place) == 0)
+        let incoming = try site.write("new", version: "14", to: "incoming")
+        let link = site.folder.url.appendingPathComponent("link")
+        #expect(symlink("incoming", link.path) == 0)
+        let cache = try site.cache()
+        #expect(answers(cache) == ["old"])
+        try cache.adopt(link)
+        #expect(try answers(site.cache()) == ["new"])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: place) == "downloads-real")
+        #expect(!FileManager.default.fileExists(atPath: incoming.path))
+    }
+
+    // Only Linux has this file system.
+    #if os(Linux)
+    @Test("A folder on another volume is refused", .enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm")))
+    func otherVolume() throws {
+        let incoming = URL(fileURLWithPath: "/dev/shm/\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: incoming) }
+        try FileManager.default.copyItem(at: site.write("new", version: "14", to: "incoming"), to: incoming)
+        let cache = try site.cache()
+        for isFirst in [true, false] {
+            if !isFirst { try cache.adopt(site.write("old", version: "13", to: "incoming")) }
+            let error = try #require(throws: ManifestError.self) { try cache.adopt(incoming) }
+            #expect(error.description.contains("they are on two volumes; copy it beside the other first"))
+            #expect(answers(cache) == [isFirst ? "bundle" : "old"])
+            #expect(FileManager.default.fileExists(atPath: incoming.path))
+        }
+    }
+    #endif
+
+    @Test("While folders are adopted, each request is answered by a whole file of one set")
+    func requestsMeanwhile() async throws {
+        let cache = try site.cache()
+        let isDone = Locked(false)
+        async let found = onThread {
+            var found: Set<String> = []
+            repeat { found.formUnion(TwoFolders.answers(cache)) } while !isDone.value
+            return found
+        }
+        defer { isDone.withLock { $0 = true } }
+        try await onThread { [site] in
+            for version in 13..<(Program.isLongRun ? 1000 : 60) {
+                try cache.adopt(site.write("set \(version)", version: "\(version)", to: "incoming"))
+            }
+        }
+        isDone.withLock { $0 = true }
+        #expect(try await found.allSatisfy { $0 == "bundle" || $0.hasPrefix("set ") })
+        #expect(cache.passedOver == nil)
+    }
+}

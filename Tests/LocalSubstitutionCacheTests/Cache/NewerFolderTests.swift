@@ -1,0 +1,309 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems, URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+@Suite("The newest folder answers")
+struct NewerFolderTests {
+    private let site: TwoFolders
+
+    init() throws { site = try TwoFolders() }
+
+    private func answers(_ cache: LocalSubstitutionCache) -> Set<String> { TwoFolders.answers(cache) }
+
+    @Test(
+        "The folder answers only if its number is higher, so an app update is not hidden",
+        arguments: [
+            ("12", "13", "download"), ("12", "12", "bundle"), ("12", "11", "bundle"), ("12", nil, "bundle"),
+            (nil, "1", "download"), (nil, "0", "bundle"), (nil, nil, "bundle"),
+            ("9007199254740990", "9007199254740991", "download"),
+            ("2", "10", "download"), ("12", "1.3e1", "download"),
+        ] as [(String?, String?, String)]
+    )
+    func newest(bundle: String?, download: String?, answer: String) throws {
+        try site.writeBundle(version: bundle)
+        try site.writeDownloads(version: download)
+        for reading in [ReadingMode.mapped, .copied] {
+            let cache = try site.cache(reading: reading)
+            #expect(answers(cache) == [answer])
+            #expect(cache.version == Int(Double((answer == "bundle" ? bundle : download) ?? "0") ?? -1))
+            #expect(cache.passedOver == nil)
+        }
+    }
+
+    @Test("Neither a folder that does not exist nor a link to nothing is an error")
+    func missing() throws {
+        try site.writeBundle(version: "12")
+        #expect(try site.cache().passedOver == nil)
+        try site.writeDownloads(version: "13")
+        #expect(rename(site.downloads.path, site.downloads.path + "-moved") == 0)
+        #expect(symlink("nothing", site.downloads.path) == 0)
+        let cache = try site.cache()
+        #expect(cache.passedOver == nil)
+        #expect(answers(cache) == ["bundle"])
+    }
+
+    @Test("A cache without such a folder has the number of its manifest")
+    func version() throws {
+        try site.writeDownloads(version: "13")
+        let cache = try LocalSubstitutionCache(manifest: site.manifest)
+        #expect(cache.version == 13)
+        #expect(cache.passedOver == nil)
+    }
+
+    @Test("A manifest without entries switches all substitutions off")
+    func killSwitch() throws {
+        try site.writeBundle(version: "12")
+        try site.folder.write("{\"$version\": 13}", to: "Application Support/downloads/manifest.json")
+        let cache = try site.cache()
+        #expect(cache.version == 13)
+        #expect(cache.passedOver == nil)
+        #expect(answers(cache) == ["nothing"])
+        try site.writeBundle("update", version: "14")
+        #expect(answers(try site.cache()) == ["update"])
+    }
+
+    /// A way to spoil the folder, and the code of the error.
+    enum Spoiling: String, CaseIterable {
+        case noManifest, syntax, badVersion, missingFile, linkOut, linkedManifest, hugeManifest, fifo, folderOfManifest
+        case page, pageAsJSON, plainFile, empty
+
+        var code: ManifestIssue.Code {
+            switch self {
+            case .noManifest, .hugeManifest, .fifo, .folderOfManifest, .plainFile, .empty: .unreadableManifest
+            case .syntax: .syntax
+            case .badVersion: .badVersion
+            case .missingFile: .missingFile
+            case .linkOut: .outsideFolder
+            case .linkedManifest: .unreadableFile
+            case .page, .pageAsJSON: .wrongContent
+            }
+        }
+
+        func spoil(_ site: TwoFolders) throws {
+            let (folder, manifest) = (site.downloads.path, site.manifest.path)
+            func write(_ text: String, to name: String) throws {
+                try site.folder.write(text, to: "Application Support/downloads/\(name)")
+            }
+            switch self {
+            case .noManifest: #expect(unlink(manifest) == 0)
+            case .syntax: try write("{ \"$version\": 13, ", to: "manifest.json")
+            case .badVersion: try write("{ \"$version\": 13.5 }", to: "manifest.json")
+            case .missingFile: try write("{ \"$version\": 13, \"https://h/\": \"gone.html\" }", to: "manifest.json")
+            case .linkOut: #expect(symlink("/etc/passwd", "\(folder)/passwd") == 0)
+            case .linkedManifest:
+                #expect(unlink(manifest) == 0)
+                try write("{ \"$version\": 13, \"https://h/\": \"a.css\" }", to: "../other.json")
+                #expect(symlink("../other.json", manifest) == 0)
+            case .hugeManifest:
+                try write("{ \"$version\": 13 }" + String(repeating: " ", count: 16_000_000), to: "manifest.json")
+            case .fifo:
+                #expect(unlink(manifest) == 0)
+                #expect(mkfifo(manifest, 0o600) == 0)
+            case .folderOfManifest:
+                #expect(unlink(manifest) == 0)
+                #expect(mkdir(manifest, 0o700) == 0)
+            case .page: try write("\u{FEFF}\n <!DOCTYPE HTML><title>Sign in</title>", to: "b.js")
+            case .pageAsJSON: try write("<html><title>Not found</title></html>", to: "data.json")
+            case .plainFile, .empty:
+                try FileManager.default.removeItem(at: site.downloads)
+                if self == .empty {
+                    #expect(mkdir(folder, 0o700) == 0)
+                } else {
+                    try site.folder.write("{ \"$version\": 13 }", to: "Application Support/downloads")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "A folder with any error never stops a launch: the bundle answers, and the cache has the reason",
+        arguments: Spoiling.allCases
+    )
+    func passedOver(spoiling: Spoiling) throws {
+        try site.writeBundle(version: "12")
+        try site.writeDownloads(version: "13")
+        #expect(answers(try site.cache()) == ["download"])
+        try spoiling.spoil(site)
+        let cache = try site.cache()
+        #expect(answers(cache) == ["bundle"])
+        #expect(cache.version == 12)
+        #expect(cache.passedOver?.issues.map(\.code) == [spoiling.code])
+        #expect(cache.passedOver?.description.hasPrefix(site.manifest.path) == true)
+        // The same choice is made while the app runs.
+        try site.writeBundle("update", version: "12")
+        try cache.reload()
+        #expect(answers(cache) == ["update"])
+        #expect(cache.passedOver != nil)
+        try? FileManager.default.removeItem(at: site.downloads)
+        try site.writeDownloads(version: "14")
+        try cache.reload()
+        #expect(answers(cache) == ["download"])
+        #expect(cache.passedOver == nil)
+    }
+
+    @Test("Files of more than 100 MB are mapped or passed over, not copied")
+    func large() throws {
+        try site.writeBundle(version: "12")
+        try site.writeDownloads(version: "13")
+        // Two entries may have one file.
+        let text = "{ \"$version\": 13, \"https://example.com/\": \"./\", \"https://h/\": \"large.bin\" }"
+        try site.folder.write(text, to: "Application Support/downloads/manifest.json")
+        try site.folder.write("", to: "Application Support/downloads/large.bin")
+        for (size, version) in [(99_000_000, 13), (100_000_001, 12)] {
+            #expect(truncate(site.downloads.path + "/large.bin", size) == 0)
+            let cache = try site.cache()
+            #expect(cache.version == version)
+            #expect(cache.passedOver?.issues.map(\.code) == (version == 13 ? nil : [.tooLong]))
+        }
+        #expect(try site.cache(reading: .mapped).version == 13)
+    }
+
+    @Test("A page of HTML may be a page, and an SVG image may have a document type")
+    func pages() throws {
+        try site.writeBundle(version: "12")
+        try site.writeDownloads(version: "13")
+        let texts = [("index.html", "<!doctype html>"), ("page.txt", "<html>"), ("a.svg", "<!DOCTYPE svg><svg/>")]
+        for (name, text) in texts { try site.folder.write(text, to: "Application Support/downloads/\(name)") }
+        #expect(try site.cache().passedOver == nil)
+    }
+
+    @Test("A folder that belongs to another user, and that this one may not read, is passed over")
+    func otherOwner() async {
+        await #expect(processExitsWith: .success) {
+            let site = try TwoFolders()
+            try site.writeBundle(version: "12")
+            try site.writeDownloads(version: "13")
+            for path in ["", "/Application Support", "/App.bundle"] { chmod(site.folder.url.path + path, 0o755) }
+            #expect(chmod(site.downloads.path, 0o700) == 0)
+            // Root may read everything.
+            if geteuid() == 0 { #expect(seteuid(65534) == 0) } else { chmod(site.downloads.path, 0) }
+            let cache = try site.cache()
+            #expect(cache.version == 12)
+            #expect(cache.passedOver?.issues.map(\.code) == [.unreadableManifest])
+            #expect(cache.passedOver?.description.contains("ermission denied") == true)
+            seteuid(0)
+            chmod(site.downloads.path, 0o700)
+        }
+    }
+
+    @Test("A folder without a file URL is passed over")
+    func remote() throws {
+        try site.writeBundle(version: "12")
+        let bundle = try #require(Bundle(url: site.folder.url.appendingPathComponent("App.bundle")))
+        let url = try #require(URL(string: "https://example.com/downloads"))
+        let cache = try LocalSubstitutionCache(bundle: bundle, orNewer: url)
+        #expect(cache.passedOver?.description.contains("is not a file URL") == true)
+        #expect(answers(cache) == ["bundle"])
+    }
+
+    @Test("An error in the bundle is thrown, whatever the folder holds, and keeps the table on a reload")
+    func bundleError() throws {
+        try site.writeBundle(version: "12")
+        try site.writeDownloads(version: "13")
+        let cache = try site.cache()
+        try site.folder.write("{ \"https://h/\": \"gone.html\" }", to: "App.bundle/Substitutions/manifest.json")
+        try site.writeDownloads("newest", version: "14")
+        #expect(throws: ManifestError.self) { try site.cache() }
+        #expect(throws: ManifestError.self) { try cache.reload() }
+        #expect(answers(cache) == ["download"])
+        #expect(cache.version == 13)
+    }
+
+    @Test("A set answers from a load on, whole, and never before")
+    func whole() throws {
+        try site.writeBundle(version: "12")
+        try site.writeDownloads("first", version: "13")
+        let cache = try site.cache()
+        let second = try site.write("second", version: "14", to: "second")
+        try FileManager.default.removeItem(at: site.downloads)
+        #expect(rename(second.path, site.downloads.path) == 0)
+        #expect(answers(cache) == ["first"])
+        #expect(cache.version == 13)
+        try cache.reload()
+        #expect(answers(cache) == ["second"])
+        try FileManager.default.removeItem(at: site.downloads)
+        #expect(answers(cache) == ["second"])
+        try cache.reload()
+        #expect(answers(cache) == ["bundle"])
+        #expect(cache.passedOver == nil)
+    }
+
+    @Test("A file that changes while the folder is read makes it no set")
+    func changedWhileRead() throws {
+        let folder = try site.writeDownloads(version: "13")
+        let manifest = try ManifestSource(file: site.manifest, folder: folder, reading: .copied).manifest()
+        let resolved = try manifest.resolved(in: folder)
+        let contents = try resolved.contents(.copied)
+        try resolved.check(contents)
+        try site.folder.write("longer than before", to: "Application Support/downloads/a.css")
+        let changed = try #require(throws: ManifestError.self) { try resolved.check(contents) }
+        #expect(
+            changed.description.contains("\"a.css\", or a folder on its path, was replaced while it was being read")
+        )
+        try site.writeDownloads("other", version: "14")
+        let other = try #require(throws: ManifestError.self) { try resolved.check(contents) }
+        #expect(other.description.contains("\"manifest.json\", or a folder on its path, was replaced"))
+    }
+
+    @Test("While folders are exchanged all the time, a launch finds one whole set")
+    func exchanged() async throws {
+        try site.writeBundle(version: "12")
+        let other = try site.write("other", version: "14", to: "other")
+        try site.writeDownloads("one", version: "13")
+        let isDone = Locked(false)
+        async let exchanges = onThread { [site] in
+            var count = 0
+            let (first, second) = (site.downloads.path, other.path)
+            repeat {
+                for (old, new) in [(first, first + "-"), (second, first), (first, second), (first + "-", first)] {
+                    count += rename(old, new) == 0 ? 1 : 0
+                }
+            } while !isDone.value
+            return count
+        }
+        defer { isDone.withLock { $0 = true } }
+        let found = try await onThread { [site] in
+            try (0..<(Program.isLongRun ? 20_000 : 1000)).map { _ in
+                let cache = try site.cache()
+                return "\(cache.version): \(TwoFolders.answers(cache).sorted().joined(separator: " and "))"
+            }
+        }
+        isDone.withLock { $0 = true }
+        #expect(try await exchanges > 0)
+        #expect(Set(found).isSubset(of: ["12: bundle", "13: one", "14: other"]), "\(Set(found))")
+    }
+
+    @Test("While another thread writes the folder's files in place, a launch is never stopped")
+    func writtenInPlace() async throws {
+        try site.writeBundle(version: "12")
+        try site.writeDownloads("one", version: "13")
+        let isDone = Locked(false)
+        let count = Locked(13)
+        async let writing: Void = onThread { [site] in
+            repeat {
+                let number = count.value + 1
+                try site.writeDownloads(number % 2 == 0 ? "two" : "three", version: "\(number)")
+                count.withLock { $0 = number }
+            } while !isDone.value
+        }
+        defer { isDone.withLock { $0 = true } }
+        let versions = try await onThread { [site] in
+            var answers: Set<Set<String>> = []
+            while count.value < (Program.isLongRun ? 10_000 : 200) {
+                let cache = try site.cache()
+                if cache.version == 12 { answers.insert(TwoFolders.answers(cache)) }
+            }
+            return answers
+        }
+        isDone.withLock { $0 = true }
+        try await writing
+        #expect(versions.isSubset(of: [["bundle"]]))
+    }
+}
