@@ -35,6 +35,13 @@ func isUpToDate(_ url: URL) async throws -> Bool {
     let (served, _) = try await URLSession.shared.data(for: request)
     return shipped == served
 }
+
+func makeCache(for arguments: [String]) throws -> LocalSubstitutionCache {
+    guard let index = arguments.firstIndex(of: "-demo"), index + 1 < arguments.count else {
+        return try LocalSubstitutionCache(bundle: .main)
+    }
+    return try LocalSubstitutionCache(manifest: URL(fileURLWithPath: arguments[index + 1]))
+}
 // snippet.hide
 
-_ = (warnings, isFromTheBundle, isNamed, isUpToDate)
+_ = (warnings, isFromTheBundle, isNamed, isUpToDate, makeCache)

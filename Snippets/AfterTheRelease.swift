@@ -1,0 +1,30 @@
+// Answers with a folder that the app brings after its release, and falls back to the bundle.
+
+// snippet.hide
+import Foundation
+
+// snippet.show
+import LocalSubstitutionCache
+
+func makeCache() throws -> LocalSubstitutionCache {
+    let support = try FileManager.default.url(
+        for: .applicationSupportDirectory,
+        in: .userDomainMask,
+        appropriateFor: nil,
+        create: true
+    )
+    let cache = try LocalSubstitutionCache(bundle: .main, orNewer: support.appendingPathComponent("Substitutions"))
+    if let reason = cache.passedOver { print("version \(cache.version) answers: \(reason)") }
+    return cache
+}
+
+func adopt(_ unpacked: URL, in cache: LocalSubstitutionCache) {
+    do throws(ManifestError) {
+        try cache.adopt(unpacked)
+    } catch {
+        print("version \(cache.version) answers on: \(error)")
+    }
+}
+// snippet.hide
+
+_ = (makeCache, adopt)
