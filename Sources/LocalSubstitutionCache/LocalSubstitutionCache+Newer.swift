@@ -10,7 +10,7 @@ extension LocalSubstitutionCache {
     /// than ``init(bundle:orNewer:reading:)``. The reason is that of the last choice.
     public var passedOver: ManifestError? { table.value.passedOver }
 
-    /// Puts a new folder in the place of the newer folder of ``init(bundle:orNewer:reading:)``, and answers with it.
+    /// Moves a new folder to the path of ``init(bundle:orNewer:reading:)``, and answers with its files.
     ///
     /// ```swift
     /// do {
@@ -23,23 +23,23 @@ extension LocalSubstitutionCache {
     /// First, the whole folder is checked, as at a launch: its manifest, and every file that an entry names. Its
     /// `$version` must be higher than ``version``. To go back to older files, bring them with a higher number.
     ///
-    /// Then one rename puts the folder in place. A folder that was there keeps its place until this rename, and is
-    /// removed afterwards. If the process is killed meanwhile, there is the one folder or the other, each whole. After
-    /// the rename, the replaced folder may be left where the new one was. Responses that were returned before do not
-    /// change.
+    /// Then one rename moves the folder. A folder that was at the path stays there until this rename, and is removed
+    /// afterwards. If the process is killed meanwhile, there is the one folder or the other, each whole. The replaced
+    /// folder may then be left where the new one was. Responses that were returned before do not change.
     ///
     /// On Apple's systems, the folder is excluded from backups, because the app can bring it again. (There, this method
-    /// has not been run.) The directory of the place is created if it does not exist.
+    /// has not been run.) The directory above the path is created if it does not exist.
     ///
-    /// This method signs nothing and connects to nothing. Do not let two processes adopt at the same time: the last one
-    /// wins. If a page is loading, some of its files may be of the old set and some of the new.
+    /// This method checks no signature, and connects to nothing. Do not let two processes adopt at the same time: the
+    /// last one wins. A process that is launched at the moment of the rename may get the bundle. If a page is loading,
+    /// some of its files may be of the old set and some of the new.
     ///
     /// Cost: reads all files, and waits until they are on the disk. So do not call it on the main thread.
     ///
-    /// - Parameter folder: A folder with a `manifest.json`, a file URL. It must be on the same volume as its place, and
-    ///   symbolic links in it must be relative. Afterwards it no longer exists here.
-    /// - Throws: ``ManifestError`` with every error of the folder, or with the reason why it was not put in place. Then
-    ///   nothing has changed.
+    /// - Parameter folder: A folder with a `manifest.json`, a file URL. It must be on the volume of the path. Symbolic
+    ///   links in it must be relative. Afterwards it no longer exists here.
+    /// - Throws: ``ManifestError`` with every error of the folder, or with the reason why it was not moved. Nothing has
+    ///   changed then.
     public func adopt(_ folder: URL) throws(ManifestError) {
         reloading.lock()
         defer { reloading.unlock() }
@@ -67,7 +67,7 @@ extension LocalSubstitutionCache {
         table.replace(with: adopted)
     }
 
-    /// Puts a folder in the place of another by one rename, and removes the other.
+    /// Moves a folder to a path by one rename, and removes the folder that was there.
     ///
     /// - Returns: The reason why nothing was moved; nil if the folder is in its place.
     private static func move(_ folder: URL, to place: URL) -> String? {

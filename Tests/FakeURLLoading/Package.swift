@@ -24,6 +24,7 @@ let package = Package(
                 },
             sources: [
                 "Library/LocalSubstitutionCache/LocalSubstitutionCache.swift",
+                "Library/LocalSubstitutionCache/LocalSubstitutionCache+Newer.swift",
                 "Library/LocalSubstitutionCache/Files",
                 "Library/LocalSubstitutionCache/Loading",
                 "Library/LocalSubstitutionCache/Manifest",
