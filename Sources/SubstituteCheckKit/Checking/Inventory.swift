@@ -12,12 +12,14 @@ package struct Inventory {
     }
 
     package let urls: Int
+    /// The manifest's `$version`; 0 if it has none.
+    private let version: Int64
     /// The shares of the kinds that have files, in the order of `FileKind`.
     let shares: [Share]
 
     /// Counts each file once, even if it answers several URLs.
-    package init(_ substitutions: [Substitution]) {
-        urls = substitutions.count
+    package init(_ substitutions: [Substitution], version: Int64 = 0) {
+        (urls, self.version) = (substitutions.count, version)
         // Compare paths byte by byte, because Swift treats two strings as equal if only their Unicode normalisation
         // differs.
         let files = Dictionary(
@@ -40,7 +42,8 @@ package struct Inventory {
 
     /// A summary, for example `9 URLs, 8 files, 14 kB: 6 images (11 kB), 2 texts (3.1 kB)`.
     package var description: String {
-        let total = "\(counted(urls, "URL")), \(self.total)"
+        let number = version == 0 ? "" : "version \(version), "
+        let total = "\(number)\(counted(urls, "URL")), \(self.total)"
         if shares.isEmpty { return "\(total): no URL is answered by a file" }
         let parts = shares.map { share in
             let count = "\(share.files) \(share.files == 1 ? share.kind.noun : share.kind.plural)"

@@ -103,7 +103,7 @@ package struct ManifestCheck {
     package var shipped: [Substitution] { substitutions.filter { !$0.isExpired(on: date) } }
 
     /// The inventory of the files that ship on `date`.
-    package var inventory: Inventory { Inventory(shipped) }
+    package var inventory: Inventory { Inventory(shipped, version: manifest.version) }
 
     /// Returns an error if the text is the JSON of another program; all other errors are its consequences.
     private static func otherKind(of text: Data, name: String) -> ManifestIssue? {
@@ -170,7 +170,7 @@ extension ManifestIssue {
 
     /// True if the issue is about the whole file; the issue's position, line 1 and column 1, is a placeholder.
     package var isAboutTheWhole: Bool {
-        [.unusedFile, .unreadableManifest, .overBudget, .misnamedFolder].contains(code)
+        [.unusedFile, .unreadableManifest, .overBudget, .sameVersion, .misnamedFolder].contains(code)
     }
 }
 
@@ -178,6 +178,8 @@ extension ManifestIssue {
 extension ManifestIssue.Code {
     /// The files have more bytes than the budget allows.
     package static let overBudget = Self(rawValue: "over-budget")
+    /// The files have changed, and `$version` has not.
+    package static let sameVersion = Self(rawValue: "same-version")
     /// The name of the manifest's folder is almost "Substitutions", the name that an app looks for.
     static let misnamedFolder = Self(rawValue: "misnamed-folder")
     /// A URL or an entry that a browser extension leaves to the network.

@@ -17,9 +17,9 @@ enum CheckCommand {
             one that --folder names.
 
             An app does not use a manifest with errors. Warnings point out probable mistakes, such as files that no
-            entry uses, files whose content does not match their name, and URLs that pages, stylesheets and scripts
-            load and no entry names. A file without the hash in a page's "integrity" is an error, though only for
-            browsers: an app uses the manifest.
+            entry uses, files whose content does not match their name, URLs that pages, stylesheets and scripts load
+            and no entry names, and a "$version" that is still the one that .substitute.json has for other files. A file
+            without the hash in a page's "integrity" is an error, though only for browsers: an app uses the manifest.
 
             Exits with 0 if there is no error, 1 if there is one, and 2 on a usage error.
             """,
@@ -105,7 +105,11 @@ enum CheckCommand {
         }
         let webChecks = arguments.has(webViews) ? checks.map(WebViewCheck.init) : []
         let results = checks.enumerated().map { index, check in
-            let more = [limit.flatMap { BudgetCheck.issue($0, check) }].compactMap(\.self)
+            let folder = manifests[index]?.folder
+            let more = [
+                limit.flatMap { BudgetCheck.issue($0, check) }, folder.flatMap { VersionCheck.issue(check, $0) },
+            ]
+            .compactMap(\.self)
             let issues = check.issues + (webChecks.isEmpty ? [] : webChecks[index].issues) + more
             return CheckReport.Result(check: check, issues: arguments.has(strict) ? issues.map(\.asError) : issues)
         }
@@ -121,6 +125,20 @@ extension ManifestIssue {
         var issue = self
         issue.severity = .error
         return issue
+    }
+}
+
+/// Compares the files with those that `.substitute.json` knows for the manifest's `$version`.
+private enum VersionCheck {
+    static func issue(_ check: ManifestCheck, _ folder: URL) -> ManifestIssue? {
+        let version = check.manifest.version
+        guard version > 0, check.errors.isEmpty, let known = (try? RemoteRecord(in: folder))?.files(of: version),
+            let files = try? Fingerprint(ofFilesOf: check.substitutions), files != known
+        else { return nil }
+        let message =
+            "the files have changed, and \"$version\" is still \(version); write \"$version\": \(version + 1), or an app with a "
+            + "newer folder may keep the files that it has"
+        return ManifestIssue(.warning, .sameVersion, message, in: check.name)
     }
 }
 

@@ -26,8 +26,9 @@ enum UpdateCommand {
               gone      the server answers 404 or 410
 
             A file is replaced if its new version was loaded completely and still matches its type. All files are
-            replaced together at the end; Control-C before that changes nothing. With --dry-run, nothing is written,
-            and the command lists the files. With URLs, only their files are compared.
+            replaced together at the end; Control-C before that changes nothing. If the manifest has a "$version" and a
+            file was replaced, the number is raised by one. With --dry-run, nothing is written, and the command lists
+            the files. With URLs, only their files are compared.
 
             \(Command.aboutManifest)
 
@@ -66,6 +67,7 @@ enum UpdateCommand {
         } else {
             let staging = try StagingFolder.guarded(for: manifest, isDryRun: false, console)
             await run.load(staging, limit, console.network)
+            run.raiseVersion()
             let discarded = try run.addition.commit(in: staging)
             if format == .text { run.printResult(console) }
             if let discarded {
@@ -86,6 +88,8 @@ private struct UpdateRun {
     /// The findings; after the loads, as they are once the changes are made.
     private(set) var findings: [RemoteCheck.Finding]
     private var updated: [String] = []
+    /// The raised `$version`; nil if it was not raised.
+    private var version: Int64?
     /// The reasons why files were not loaded, keyed by the index of the finding.
     private var failed: [Int: String] = [:]
 
@@ -117,6 +121,11 @@ private struct UpdateRun {
             guard let version = finding.version, [.current, .edited].contains(finding.state) else { continue }
             addition.recordVersion(version, of: finding.copy.substitution)
         }
+    }
+
+    /// Raises the manifest's `$version` if a file is replaced.
+    mutating func raiseVersion() {
+        if !updated.isEmpty { version = addition.raiseVersion() }
     }
 
     private mutating func use(_ resource: Resource, _ index: Int) {
@@ -180,6 +189,7 @@ private struct UpdateRun {
     /// Prints what was done.
     func printResult(_ console: Console) {
         for file in updated { console.print("updated \(file)") }
+        if let version { console.print("raised \"$version\" to \(version)") }
         for (index, finding) in findings.enumerated() {
             let file = finding.copy.substitution
             let reason = failed[index] ?? finding.reason ?? ""

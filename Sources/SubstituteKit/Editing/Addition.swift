@@ -47,6 +47,10 @@ struct Addition {
     private var discarded: Set<String> = []
     /// The files that are replaced, keyed by path, each with the fingerprint of its new bytes.
     private var replaced: [String: Fingerprint] = [:]
+    /// The fingerprints of all new bytes, keyed by the real path of the file.
+    private var copies: [String: Fingerprint] = [:]
+    /// The manifest's `$version`, which may have been raised; 0 if it has none.
+    private var version: Int64
     /// The folder in which copies of these files are kept.
     private let temporaryFolder: URL
 
@@ -77,6 +81,7 @@ struct Addition {
         let (folder, date) = (manifest.folder, console.now())
         check = try manifest.checked(on: date)
         table = try SubstitutionTable(check.manifest, folder: folder)
+        version = check.manifest.version
         temporaryFolder = console.temporaryFolder
         text = try ManifestText(check.text)
         names = FileNames(in: folder)
@@ -261,6 +266,7 @@ struct Addition {
         replacing old: Fingerprint? = nil
     ) {
         record.set((resource.version ?? RemoteVersion()).with(copy), for: url)
+        copies[folder.resolvingSymlinksInPath().appendingPathComponent(path).path] = copy
         // A file that a killed run left at a new path has the same bytes.
         let left = old == nil && FileSystem.kind(of: folder.appendingPathComponent(path).path) != nil
         change.schedule(resource.file, at: path, replacing: left ? copy : old)
@@ -276,11 +282,25 @@ struct Addition {
     /// - Returns: A temporary folder with copies of the edited files that were discarded; nil if there are none.
     @discardableResult
     mutating func commit(in staging: StagingFolder) throws -> URL? {
+        try recordFiles()
         change.text = text.appending(added)
         change.record = record
-        let copies = try copiesOfDiscarded()
+        let discarded = try copiesOfDiscarded()
         try change.commit(in: staging)
-        return copies
+        return discarded
+    }
+
+    /// Raises the manifest's `$version` by one; returns the new number, or nil if the manifest has none.
+    mutating func raiseVersion() -> Int64? {
+        guard text.setVersion(to: version + 1) else { return nil }
+        version += 1
+        return version
+    }
+
+    /// Records the fingerprint of all files, as they will be, unless one is recorded for the manifest's `$version`.
+    private mutating func recordFiles() throws {
+        guard version > 0, record.files(of: version) == nil else { return }
+        try record.setFiles(Fingerprint(ofFilesOf: substitutions, with: copies), of: version)
     }
 
     private func copiesOfDiscarded() throws -> URL? {

@@ -45,6 +45,21 @@ struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {
         self = found
     }
 
+    /// Returns the fingerprint of all files of a manifest.
+    ///
+    /// - Parameters:
+    ///   - substitutions: The substitutions of the manifest.
+    ///   - copies: The fingerprints of files that will be new or replaced, keyed by real path.
+    /// - Throws: ``ToolError`` if another file cannot be read.
+    init(ofFilesOf substitutions: [Substitution], with copies: [String: Fingerprint] = [:]) throws(ToolError) {
+        var copies = copies
+        for substitution in substitutions where copies[substitution.realPath] == nil {
+            let file = URL(fileURLWithPath: substitution.realPath)
+            copies[substitution.realPath] = try Fingerprint(of: file, named: quoted(substitution.file))
+        }
+        self.init(Data(copies.values.map(\.rawValue).sorted().joined(separator: "\n").utf8))
+    }
+
     /// The number of bytes.
     var count: Int? { Int(rawValue.prefix { $0 != "-" }) }
 

@@ -78,6 +78,13 @@ struct ManifestText {
         read()
     }
 
+    /// Replaces the number of `$version`; returns false if there is none.
+    mutating func setVersion(to number: Int64) -> Bool {
+        guard let value = members.first(where: { $0.name == "$version" })?.value else { return false }
+        bytes.replaceSubrange(value.offset..<Layout.end(of: value, in: bytes), with: Array("\(number)".utf8))
+        return read()
+    }
+
     // MARK: - Layout
 
     /// Returns the layout of the last entry that is an object.

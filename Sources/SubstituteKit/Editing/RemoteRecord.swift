@@ -10,6 +10,8 @@ struct RemoteVersion: Codable, Equatable, Sendable {
     var lastModified: String?
     /// The fingerprint of the bytes that the tool wrote.
     var copy: Fingerprint?
+    /// The manifest's `$version` when `copy` was the fingerprint of all its files; nil for a resource.
+    var number: Int64?
 
     /// Returns the version that a response names.
     ///
@@ -120,6 +122,18 @@ struct RemoteRecord: Sendable {
         return state == .edited
             ? "it was edited here, and its server has not changed"
             : "it was edited here, and has changed on its server (\(sizes))"
+    }
+
+    /// The key of the fingerprint of all files, which is no URL.
+    private static let manifestKey = "$version"
+
+    /// The fingerprint of all files that is recorded for this `$version`; nil if none is.
+    func files(of version: Int64) -> Fingerprint? {
+        versions[Self.manifestKey].flatMap { $0.number == version ? $0.copy : nil }
+    }
+
+    mutating func setFiles(_ files: Fingerprint, of version: Int64) {
+        versions[Self.manifestKey] = RemoteVersion(copy: files, number: version)
     }
 
     mutating func set(_ version: RemoteVersion, for url: String) { versions[Self.key(url)] = version }

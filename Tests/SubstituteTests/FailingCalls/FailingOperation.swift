@@ -28,7 +28,8 @@ struct FailingOperation: Sendable, CustomTestStringConvertible {
         case "save": content == Data("whole: https://example.com/small.txt".utf8)
         // Without a file, the page shows this.
         // Each file is updated for itself; the record knows those that were.
-        case "update": path.hasSuffix(".json") && (try? JSONSerialization.jsonObject(with: content ?? Data())) != nil
+        case "update", "raise":
+            path.hasSuffix(".json") && (try? JSONSerialization.jsonObject(with: content ?? Data())) != nil
         case "preview": path == "page.html" && content?.suffix(8).contains(UInt8(ascii: ">")) == true
         default: false
         }
@@ -113,6 +114,17 @@ struct FailingOperation: Sendable, CustomTestStringConvertible {
                 try await prepareFiles(folder, site)
                 _ = await Tool.run(["add", "Substitutions", "\(site.url)/a.css", "\(site.url)/deep/b.css"], in: folder)
                 for path in ["/a.css", "/deep/b.css"] { site.set(path, "b { new: \(path) }\n", type: "text/css") }
+            },
+            subjects: ["Substitutions"]
+        ),
+        FailingOperation(
+            name: "raise",
+            arguments: { _ in ["update", "Substitutions"] },
+            prepare: { folder, site in
+                site.set("/a.css", "a { old }\n", type: "text/css")
+                try write("{\n  \"$version\": 12\n}\n", to: "Substitutions/manifest.json", in: folder)
+                _ = await Tool.run(["add", "Substitutions", "\(site.url)/a.css"], in: folder)
+                site.set("/a.css", "a { new }\n", type: "text/css")
             },
             subjects: ["Substitutions"]
         ),
