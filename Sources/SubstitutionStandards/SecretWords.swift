@@ -70,7 +70,7 @@ package enum SecretWords {
         "accesscode", "verificationcode", "resetcode", "recoverycode", "activationcode", "confirmationcode",
         "logincode", "smscode", "mfacode", "facode", "onetimecode", "backupcode", "devicecode", "usercode", "twofactor",
         "securityanswer", "recoveryphrase", "seedphrase", "remoteuser", "clientcert", "clientprincipal", "authdata",
-        "authinfo", "userauth", "basicauth", "httpauth",
+        "authinfo", "userpass", "userauth", "basicauth", "httpauth",
     ])
     private static let certain: Set = [
         "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "mfa", "tan", "lsid",

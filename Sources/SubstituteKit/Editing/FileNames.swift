@@ -9,7 +9,7 @@ import SubstitutionStandards
 struct FileNames {
     /// The existing and the planned files and folders, keyed by the result of `folded(_:)` for their path.
     private var taken: [String: Taken] = [:]
-    /// The next number to append to the name of a file whose path is taken, keyed by this path.
+    /// The next number to append to the name of a file whose path is taken, keyed by its folded path.
     private var numbers: [String: Int] = [:]
 
     private struct Taken {
@@ -78,8 +78,8 @@ struct FileNames {
         // Pages load thousands of URLs that differ only in their queries, so the search for a free file name starts at
         // the first number that has not been tried. The search for a folder starts at 2, because an existing folder can
         // be used again.
-        var number = kind == .file ? numbers[path, default: 2] : 2
-        defer { if kind == .file { numbers[path] = number } }
+        var number = kind == .file ? numbers[Self.folded(path), default: 2] : 2
+        defer { if kind == .file { numbers[Self.folded(path)] = number } }
         while let found = taken[Self.folded(candidate)] {
             if kind == .folder, found.kind == .folder { return found.path }
             let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex

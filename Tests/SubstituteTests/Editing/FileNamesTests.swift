@@ -36,6 +36,21 @@ struct FileNamesTests {
         #expect(try Array(FileNames.path(for: URLPattern(url), MediaType(type)).utf8) == Array(path.utf8))
     }
 
+    @Test("Thousands of URLs that differ only in case, or in their queries, are named in linear time", arguments: [true, false])
+    func many(isCase: Bool) throws {
+        let folder = try TemporaryFolder()
+        let type = MediaType("text/css")
+        let growth = try Growth.whenEightfold(500) { count in
+            var names = FileNames(in: folder.url)
+            for number in 0..<count {
+                let name = (0..<13).map { number >> $0 & 1 == 0 ? "a" : "A" }.joined()
+                let url = try URLPattern(isCase ? "https://h/\(name).css" : "https://h/a.css?\(number)")
+                #expect(names.path(for: url, type, orExisting: { _ in false }).hasPrefix("h/"))
+            }
+        }
+        #expect(growth < Growth.limit)
+    }
+
     @Test(
         "Names that a file system or shell rejects or misreads are replaced",
         arguments: [
