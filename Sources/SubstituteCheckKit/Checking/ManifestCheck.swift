@@ -42,7 +42,7 @@ package struct ManifestCheck {
         do {
             let text = try SubstitutionManifest.text(of: url, name: name)
             self.init(text, name: name, url: url, folder: manifest.folder, on: date, listsAll: listsAll) {
-                manifest.line("add", urls: $0)
+                manifest.line(["add"], urls: $0)
             }
         } catch {
             self.init(unreadable: manifest, error, on: date)

@@ -21,7 +21,7 @@ package struct ManifestFile: Sendable {
     }
 
     /// Returns the line to type for a command that works on this manifest: its name, its options and URLs.
-    package func line(_ command: String..., urls: [String]) -> String {
+    package func line(_ command: [String], urls: [String]) -> String {
         location.tool.line(command + operands + urls)
     }
 

@@ -107,6 +107,13 @@ struct Arguments {
     /// True if an option was given.
     func has(_ option: some CommandOption) -> Bool { values[option.name] != nil }
 
+    /// Returns the options as they were given, to repeat them in a command to type.
+    func words(of options: any CommandOption...) -> [String] {
+        options.flatMap { option in
+            values[option.name, default: []].map { "--\(option.name)" + (option.value == nil ? "" : "=\($0)") }
+        }
+    }
+
     /// The value of an option.
     ///
     /// - Throws: ``UsageError`` if the text on the command line is none.

@@ -8,6 +8,8 @@ struct AddRun {
     /// The path of the only file; nil to derive paths from URLs.
     private let path: String?
     private let (replaces, discardsEdits, isDryRun, includesPrivate): (Bool, Bool, Bool, Bool)
+    /// The options to repeat in the commands that decide a conflict.
+    private let options: [String]
     private let console: Console
 
     static let path = Option(
@@ -23,6 +25,7 @@ struct AddRun {
         path = try arguments[Self.path]
         (replaces, discardsEdits) = (arguments.has(Self.replace), arguments.has(.discardEdits))
         (isDryRun, includesPrivate) = (arguments.has(.dryRun), arguments.has(.includePrivate))
+        options = arguments.words(of: .includePrivate, .maxSize)
         self.console = console
     }
 
@@ -34,7 +37,7 @@ struct AddRun {
         var (source, addition) = (source, addition)
         addition.includesPrivate = includesPrivate
         let staging = try StagingFolder.guarded(for: addition.manifest, isDryRun: isDryRun, console)
-        var report = AddReport(addition.manifest)
+        var report = AddReport(addition.manifest, options)
         var taken: [Resource] = []
         var (path, isFirst) = (path, true)
         repeat {
@@ -86,6 +89,7 @@ struct AddRun {
 /// The outcome of each resource.
 private struct AddReport {
     private let manifest: ManifestFile
+    private let options: [String]
     /// A line for each added resource, and a sentence for each one that was not added.
     private(set) var (lines, problems): ([String], [String]) = ([], [])
     private var rows: [[String]] = []
@@ -93,7 +97,7 @@ private struct AddReport {
     private var left: [(reason: String, url: String)] = []
     private var remarks: [(url: String, remark: String)] = []
 
-    init(_ manifest: ManifestFile) { self.manifest = manifest }
+    init(_ manifest: ManifestFile, _ options: [String]) { (self.manifest, self.options) = (manifest, options) }
 
     /// Adds an outcome; nil if another round has the resource.
     mutating func add(_ found: FoundResource, _ outcome: Addition.Outcome?) {
@@ -114,7 +118,7 @@ private struct AddReport {
             lines.append("present  \(url), answered by line \(line); --replace loads it again")
             skip(found, "the entry in line \(line) already answers it")
         case .kept(_, let reason):
-            let line = manifest.line("add", "--replace", "--discard-edits", urls: [found.url])
+            let line = manifest.line(["add", "--replace", "--discard-edits"] + options, urls: [found.url])
             problems.append("\(quoted(found.url)) was not loaded: \(reason)\n  to take its server's version: \(line)")
             skip(found, "\(reason); --discard-edits replaces it")
         case .refused(let reason):

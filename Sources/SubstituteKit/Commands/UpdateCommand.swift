@@ -18,7 +18,7 @@ enum UpdateCommand {
             have no files. The states:
 
               current   the server has the file's bytes
-              differs   the server has other bytes, which replace it
+              differs   the server has other bytes, which replace it unless they are refused
               edited    the file was edited here, and the server has not changed; it is kept
               conflict  both have changed, or the file differs and is not in .substitute.json; update keeps it, and
                         prints the commands that decide
@@ -27,8 +27,8 @@ enum UpdateCommand {
 
             A file is replaced if its new version was loaded completely and still matches its type. All files are
             replaced together at the end; Control-C before that changes nothing. If the manifest has a "$version" and a
-            file was replaced, the number is raised by one. With --dry-run, nothing is written, and the command lists
-            the files. With URLs, only their files are compared.
+            file was replaced, the number is raised by one. With --dry-run, the command only compares, and
+            writes nothing; what a server sends may still be refused. With URLs, only their files are compared.
 
             \(Command.aboutManifest)
 
@@ -62,6 +62,7 @@ enum UpdateCommand {
         let copies = try keys.isEmpty ? remote.copies : keys.flatMap { key in try remote.copies(of: key) }
         let findings = await remote.findings(of: copies, console.network)
         var run = UpdateRun(discards: discards, keeps: keeps, addition: addition, findings: findings)
+        run.options = arguments.words(of: .includePrivate, .maxSize)
         if arguments.has(.dryRun) {
             if format == .text { run.printComparison(listsAll: arguments.has(all), console) }
         } else {
@@ -84,6 +85,8 @@ enum UpdateCommand {
 private struct UpdateRun {
     let discards: Bool
     let keeps: Bool
+    /// The options to repeat in the commands that decide a conflict.
+    var options: [String] = []
     var addition: Addition
     /// The findings; after the loads, as they are once the changes are made.
     private(set) var findings: [RemoteCheck.Finding]
@@ -166,7 +169,7 @@ private struct UpdateRun {
         console.print(summary(listsAll: listsAll))
         for finding in findings where finding.state == .conflict && !isLoaded(finding) {
             console.print("\(quoted(finding.copy.substitution.file)) is in conflict with its server:")
-            finding.remedies(addition.manifest).forEach(console.print)
+            finding.remedies(addition.manifest, options).forEach(console.print)
         }
     }
 
@@ -197,7 +200,7 @@ private struct UpdateRun {
                 console.print("kept \(visible(file.file)): \(visible(reason))")
             } else if failed[index] != nil || ![.current, .exempt].contains(finding.state) {
                 console.printError("\(quoted(file.url)) was not loaded: \(visible(reason))")
-                if failed[index] == nil { finding.remedies(addition.manifest).forEach(console.printError) }
+                if failed[index] == nil { finding.remedies(addition.manifest, options).forEach(console.printError) }
             }
         }
         func count(_ states: RemoteRecord.State...) -> Int {
@@ -242,7 +245,7 @@ private struct UpdateRun {
         init(_ finding: RemoteCheck.Finding, _ reason: String?) {
             let substitution = finding.copy.substitution
             (url, file, state) = (visible(substitution.url), visible(substitution.file), finding.state.rawValue)
-            (size, date) = (substitution.size, finding.date)
+            (size, date) = (finding.localSize ?? substitution.size, finding.date)
             (remoteSize, remoteDate, self.reason) = (finding.size, finding.remoteDate, reason)
         }
     }

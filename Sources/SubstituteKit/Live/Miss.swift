@@ -23,7 +23,7 @@ struct MissExplainer: Sendable {
     let manifest: ManifestFile
 
     /// Returns the command line that adds a URL to the manifest.
-    func command(adding key: URLPattern) -> String { manifest.line("add", urls: [key.spelling]) }
+    func command(adding key: URLPattern) -> String { manifest.line(["add"], urls: [key.spelling]) }
 
     /// Explains a request that a browser or an app has sent.
     ///

@@ -171,20 +171,24 @@ extension RemoteCheck.Finding {
         }
     }
 
-    /// Returns the commands that decide a conflict.
-    func remedies(_ manifest: ManifestFile) -> [String] {
+    /// Returns the commands that decide a conflict, with the options of the run.
+    func remedies(_ manifest: ManifestFile, _ options: [String]) -> [String] {
         guard state == .conflict else { return [] }
         let urls = [copy.substitution.url]
         return [
-            "  to take its server's version: \(manifest.line("update", "--discard-edits", urls: urls))",
-            "  to keep the file as it is: \(manifest.line("update", "--keep-edits", urls: urls))",
+            "  to take its server's version: \(manifest.line(["update", "--discard-edits"] + options, urls: urls))",
+            "  to keep the file as it is: \(manifest.line(["update", "--keep-edits"] + options, urls: urls))",
         ]
     }
 
     /// The day on which the local file was last changed, as `YYYY-MM-DD`.
-    var date: String? {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: copy.substitution.realPath)
-        return (attributes?[.modificationDate] as? Date).map { Self.day.string(from: $0) }
+    var date: String? { (attributes?[.modificationDate] as? Date).map { Self.day.string(from: $0) } }
+
+    /// The size of the local file in bytes.
+    var localSize: Int? { attributes?[.size] as? Int }
+
+    private var attributes: [FileAttributeKey: Any]? {
+        try? FileManager.default.attributesOfItem(atPath: copy.substitution.realPath)
     }
 
     /// The day of the server's version, as `YYYY-MM-DD`; nil if the server did not send it.

@@ -72,9 +72,9 @@ struct VerificationLimits: Sendable {
         case .edited?, .conflict?:
             let isKnown = record.version(of: file.recordedURL) != nil
             return (isKnown ? "it was edited here" : "it is not in \(RemoteRecord.name), so it counts as edited here")
-                + ": --allow-changed permits it, and \(manifest.line("update", "--discard-edits", urls: [file.url])) replaces it"
+                + ": --allow-changed permits it, and \(manifest.line(["update", "--discard-edits"], urls: [file.url])) replaces it"
         default:
-            return "\(manifest.line("update", urls: [file.url])) loads it again"
+            return "\(manifest.line(["update"], urls: [file.url])) loads it again"
         }
     }
 

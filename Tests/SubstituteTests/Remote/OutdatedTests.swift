@@ -72,6 +72,21 @@ struct OutdatedTests {
         #expect(try await site.run("update", "--dry-run").output.hasSuffix("3 files: 1 is gone, 2 are up to date\n"))
     }
 
+    @Test("After a replacement, the size is that of the new file; a command to type repeats the options")
+    func afterReplacement() async throws {
+        try await add()
+        site.set("/a.css", "longer", type: "text/css")
+        try site.folder.write("mine", to: "\(site.name)/c.js")
+        site.set("/c.js", "C", type: "text/javascript", hasVersion: false)
+        let words = ["update", "--include-private", "--max-size", "1kB"]
+        let rows = await Tool.run(words + ["--json"], in: site.folder.url).output.split(separator: "\n")
+        #expect(rows.first?.contains("\"size\":6") == true, "\(rows)")
+        let text = await Tool.run(words, in: site.folder.url).errors
+        for option in ["--discard-edits", "--keep-edits"] {
+            #expect(text.contains("update \(option) --include-private --max-size=1kB \(site.url)/c.js\n"), "\(text)")
+        }
+    }
+
     @Test("update records the version of a file that it finds up to date")
     func recorded() async throws {
         try await add()
