@@ -20,7 +20,7 @@ struct Device: Equatable, Sendable {
         repeated: "device",
         value: "device",
         help + "May be repeated; pages are loaded for each. Without it, desktop."
-    ) { try $0.map(Device.init(_:)) }
+    ) { try $0.map(Device.init(_:)).reduce(into: [Device]()) { $0 += $0.contains($1) ? [] : [$1] } }
 
     static let phone = Device(width: 390, height: 844, scale: 3)
     static let tablet = Device(width: 820, height: 1180, scale: 2)

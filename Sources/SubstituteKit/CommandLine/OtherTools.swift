@@ -97,6 +97,8 @@ enum OtherTools {
         if let near = suggestion(for: name, among: options.map(\.name)) { return "did you mean --\(near)?" }
         let word = name.lowercased()
         let own = Set(options.map(\.name))
+        let old = OldWords.options.values.compactMap { $0["--\(word)"] ?? $0["-\(word)"] }.sorted()
+        if let option = old.first(where: own.contains) { return "did you mean --\(option)?" }
         if let (_, meant) = synonyms.first(where: { $0.words.contains(word) }),
             let option = meant.first(where: own.contains)
         {

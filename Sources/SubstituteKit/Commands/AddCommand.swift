@@ -121,6 +121,11 @@ enum AddCommand {
             }
             return last
         }
+        if operands.count == 2, operands[0].lowercased().hasSuffix(".har"), folder.targetKind(of: last) != nil,
+            folder.targetKind(of: operands[0]) == .typeRegular
+        {
+            throw UsageError("name the manifest before the recording: \(quoted("\(last) \(operands[0])"))")
+        }
         guard operands.count <= 2, !isURL, !ManifestLocation.isShipped(last) else { return nil }
         switch folder.targetKind(of: last) {
         case nil: return nil
