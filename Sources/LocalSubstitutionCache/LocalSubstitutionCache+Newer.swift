@@ -54,11 +54,11 @@ extension LocalSubstitutionCache {
         guard let adopted = try incoming.table(above: current) else {
             throw refusal("the folder's \"$version\" is not higher than \(current), which answers; raise it")
         }
-        for path in Set(adopted.substitutions.map(\.realPath)) {
+        for file in adopted.substitutions.files {
             do throws(FileProblem) {
-                try OpenedFile(path).waitUntilWritten()
+                try OpenedFile(file.realPath.text).waitUntilWritten()
             } catch {
-                throw refusal(error.cause(of: path))
+                throw refusal(error.cause(of: file.path))
             }
         }
         if let reason = Self.move(folder, to: place) {

@@ -46,8 +46,11 @@ package final class FileContents: Sendable {
 
     /// True if the file begins as a page of HTML does.
     var isPage: Bool {
-        let start = String(decoding: data.prefix(256), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
-        return ["<!doctype html", "<html"].contains { start.lowercased().hasPrefix($0) }
+        // Skip white space and a byte-order mark.
+        let start = data.prefix(256).drop { $0 <= 0x20 || $0 > 0x7E }
+        return ["<!doctype html", "<html"].contains { tag in
+            start.prefix(tag.utf8.count).elementsEqual(tag.utf8) { $0 | 0x20 == $1 }
+        }
     }
 
     /// A strong entity tag (RFC 9110 §8.8.3) made of size and modification time; requests may send it in `If-Range`.

@@ -121,7 +121,7 @@ package struct ManifestSource: Sendable {
     /// The maximum sizes in bytes of the manifest, and of all files that are copied into memory.
     ///
     /// A folder that did not come with the app must not take the memory that a launch needs.
-    private static let (maximumSize, maximumCopies) = (16_000_000, 100_000_000)
+    private static let (maximumSize, maximumCopies) = (16_000_000, 100_000_000.0)
 
     /// Reads a folder that did not come with the app; nil if its `$version` is not higher than `version`.
     ///
@@ -130,15 +130,12 @@ package struct ManifestSource: Sendable {
         let manifest = try manifest(maximumSize: Self.maximumSize)
         guard manifest.version > version || !manifest.findings.isEmpty else { return nil }
         let resolved = try manifest.resolved(in: folder)
-        let sizes = Dictionary(resolved.substitutions.map { ($0.foundFile.realPath, Double($0.size)) }) { size, _ in
-            size
-        }
-        guard reading == .mapped || sizes.values.reduce(0, +) <= Double(Self.maximumCopies) else {
+        let size = resolved.substitutions.files.reduce(0) { $0 + Double($1.size) }
+        guard reading == .mapped || size <= Self.maximumCopies else {
             throw ManifestError(
                 name,
                 .tooLong,
-                "the files have more than \(Self.maximumCopies / 1_000_000) MB, all of which an app would hold in memory; "
-                    + "map them with reading: .mapped"
+                "the files have more than 100 MB, all of which an app would hold in memory; map them with reading: .mapped"
             )
         }
         let contents = try resolved.contents(reading)
