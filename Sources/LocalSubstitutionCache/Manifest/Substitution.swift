@@ -105,10 +105,7 @@ extension Substitution {
             }
         }
 
-        package static let words: [String: Condition] = {
-            let times = (1...60).map { ("\($0)s", Condition.silence(seconds: $0)) }
-            let others: [String: Condition] = ["offline": .offline, "4xx": .clientError, "5xx": .serverError]
-            return others.merging(times) { first, _ in first }
-        }()
+        package static let words: [String: Condition] = ["offline": .offline, "4xx": .clientError, "5xx": .serverError]
+            .merging((1...60).map { ("\($0)s", .silence(seconds: $0)) }) { first, _ in first }
     }
 }

@@ -98,10 +98,9 @@ struct Arguments {
         }
     }
 
-    /// Returns the arguments with the options and pages of a file.
-    func completed(by saved: SavedOptions?) throws(UsageError) -> Arguments {
-        guard let saved else { return self }
-        return try Arguments(saved.options + words + saved.pages, options, old: old, among: commands)
+    /// Returns the arguments with words before and after those of the command line.
+    func completed(by options: [String], _ operands: [String]) throws(UsageError) -> Arguments {
+        try Arguments(options + words + operands, self.options, old: old, among: commands)
     }
 
     /// True if an option was given.

@@ -74,7 +74,7 @@ enum AddCommand {
     private static func run(_ typed: Arguments, _ console: Console) async throws -> ExitStatus {
         let file = try recording(typed.operands, isNamed: typed.has(recording), in: console.folder)
         let saved = try file == nil ? SavedOptions(for: command, typed.operands, console) : nil
-        let arguments = try typed.completed(by: saved)
+        let arguments = try typed.completed(by: saved?.options ?? [], saved?.pages ?? [])
         func refuse(_ options: [any CommandOption], _ purpose: String) throws(UsageError) {
             guard let option = options.first(where: { arguments.has($0) }) else { return }
             throw UsageError("--\(option.name) is for \(purpose)")

@@ -78,7 +78,7 @@ enum VerifyCommand {
 
     private static func run(_ typed: Arguments, _ console: Console) async throws -> ExitStatus {
         let saved = try SavedOptions(for: command, typed.operands, console)
-        let arguments = try typed.completed(by: saved)
+        let arguments = try typed.completed(by: saved?.options ?? [], saved?.pages ?? [])
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }

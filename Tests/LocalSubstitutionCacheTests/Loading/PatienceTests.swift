@@ -28,7 +28,7 @@ extension InstalledTests {
             }
         }
 
-        // On Linux, the head of a redirect is not told from that of its target.
+        // On Linux, the head of a redirect also counts.
         @Test(
             "A head in time means the network's answer, however slow its body",
             arguments: ["/when", "/length", "/other"],
