@@ -50,10 +50,13 @@ struct SavedOptions {
             throw error("write an object, such as { \"pages\": [\"https://example.com/\"] }", at: root)
         }
         let all = AddCommand.command.options + VerifyCommand.command.options
-        let known = all.filter { !Self.typed.contains($0.name) }
+        let known = all.filter { Self.kept.contains($0.name) }
         for member in members where !member.name.hasPrefix("$") {
             if member.name == "pages" {
                 pages = try texts(member)
+                // Another operand could name a manifest outside this folder.
+                let isPage = pages.allSatisfy { $0.hasPrefix("https://") || $0.hasPrefix("http://") }
+                guard isPage else { throw error("begin each page with https:// or http://", at: member.value) }
             } else if let option = known.first(where: { $0.name == member.name }) {
                 let words = try words(option, member)
                 if command.options.contains(where: { $0.name == option.name }) { options += words }
@@ -61,7 +64,7 @@ struct SavedOptions {
                 let meant = suggestion(for: member.name, among: known.map { $0.name } + ["pages"])
                 let remedy = meant.map { "; did you mean \(quoted($0))?" } ?? ", and the pages are \"pages\""
                 throw error(
-                    Self.typed.contains(member.name)
+                    all.contains { $0.name == member.name }
                         ? "--\(member.name) is for the command line only"
                         : "\(quoted(member.name)) is no option of add or verify\(remedy)",
                     at: JSONValue(kind: .null, offset: member.nameOffset)
@@ -71,8 +74,15 @@ struct SavedOptions {
         if pages.isEmpty { throw error("name the pages: \"pages\": [\"https://example.com/\"]", at: root) }
     }
 
-    /// The options that a file does not keep: each use of them is a decision.
-    private static let typed = [Option<Bool>.discardEdits.name]
+    /// The options that a file keeps.
+    ///
+    /// The folder may come from others. So there are none that start a program, write elsewhere, take what is private,
+    /// or replace a file.
+    private static let kept: Set = [
+        "in-browser", "device", "scroll", "wait", "timeout", "service-workers", "with-references", "also-host",
+        "only-host", "only", "exclude", "strip-query", "max-size", "at-least", "allow-changed", "allow-errors",
+        "tolerance", "mask",
+    ]
 
     private func words(_ option: some CommandOption, _ member: JSONMember) throws(ToolError) -> [String] {
         if option.value != nil { return try texts(member).flatMap { ["--\(option.name)", $0] } }

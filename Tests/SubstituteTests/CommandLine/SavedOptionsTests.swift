@@ -13,7 +13,7 @@ struct SavedOptionsTests {
         site.set("/a.css", "a { }", type: "text/css")
         let text = """
             { "$comment": "x", "pages": "\(site.url)/page.html", "with-references": true, "at-least": "90%", "max-size": 1000,
-              "dry-run": false }
+              "scroll": false }
             """
         try site.folder.write(text, to: "substitute.json")
         let dry = try await site.run("add", "--dry-run")
@@ -35,11 +35,17 @@ struct SavedOptionsTests {
         arguments: [
             ("[]", "1:1: write an object"), ("{ \"pages\": [], }", "1:14: there is a comma"),
             ("{}", "1:1: name the pages"),
-            ("{ \"pages\": [\"h\"],\n  \"devise\": [] }", "2:3: \"devise\" is no option of add"),
-            ("{ \"pages\": [\"h\"], \"scroll\": 1 }", "1:29: write true or false"),
-            ("{ \"pages\": [\"h\"], \"device\": true }", "1:29: write a text in quotation marks"),
+            ("{ \"pages\": [\"http://h\"],\n  \"devise\": [] }", "2:3: \"devise\" is no option of add"),
+            ("{ \"pages\": [\"http://h\"], \"scroll\": 1 }", "1:36: write true or false"),
+            ("{ \"pages\": [\"http://h\"], \"device\": true }", "1:36: write a text in quotation marks"),
+            ("{ \"pages\": [\"../other/manifest.json\", \"http://h\"] }", "1:12: begin each page with https://"),
+            ("{ \"pages\": [\"http://h\"], \"browser\": \"/bin/sh\" }", "1:26: --browser is for the command line only"),
+            ("{ \"pages\": [\"http://h\"], \"output\": \"..\" }", "1:26: --output is for the command line only"),
             ("{ \"pages\": [\"--replace\"] }", "1:13: write a text in quotation marks"),
-            ("{ \"pages\": [\"h\"], \"discard-edits\": true }", "1:19: --discard-edits is for the command line only"),
+            (
+                "{ \"pages\": [\"http://h\"], \"discard-edits\": true }",
+                "1:26: --discard-edits is for the command line only"
+            ),
         ]
     )
     func mistakes(text: String, message: String) async throws {
