@@ -113,7 +113,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
             client?.deliver(answer, as: loader)
             return
         }
-        withState { ($0.silence, $0.isStopped) = (nil, false) }
+        withState { ($0.silence, $0.isStopped, $0.isHeld) = (nil, false, false) }
         // The transfer was not stopped, so it goes on.
         if starts > 0, !isStopped { return }
         let loader = withState { state in
