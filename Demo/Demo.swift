@@ -13,6 +13,7 @@ import FoundationNetworking
 struct Demo {
     static let help = """
         USAGE: swift run Demo [--offline | --status CODE] [--record FILE | --serve] [--folder FOLDER] [--help]
+               swift run Demo --newer
 
         Starts a small web site on this machine, loads its page and everything the page refers to twice, and prints
         what answered: first in an ephemeral session, then in URLSession.shared after cache.install().
@@ -32,12 +33,14 @@ struct Demo {
           --folder FOLDER
                          Take the app's files from this folder, a copy of Resources/Substitutions. Without this
                          option, --serve uses that folder itself, if it exists.
+          --newer        Launch an app that adopts a newer folder, launch it again, and then without that folder.
           -h, --help     Print this help.
         """
 
     static func main() async {
         do {
             guard let (mode, serves, folder, recording) = try options() else { return say(help) }
+            if mode == .newer { return try await showNewer() }
             let files = folder ?? (serves ? Site.sources : nil) ?? Site.shipped
             let site = try Site(status: mode.status, substitutions: files)
             if serves { try await serve(site, mode) } else { try await show(site, mode, recordingTo: recording) }
@@ -69,6 +72,10 @@ struct Demo {
                 folder = URL(fileURLWithPath: path)
             case "--help", "-h":
                 return nil
+            case "--newer" where CommandLine.arguments.count == 2:
+                mode = .newer
+            case "--newer":
+                throw UsageError(message: "--newer has no other options")
             case "--offline" where mode == .online:
                 mode = .offline
             case "--status" where mode == .online:
@@ -94,6 +101,8 @@ struct Demo {
     private enum Mode: Equatable {
         case online
         case offline
+        /// The app adopts a newer folder.
+        case newer
         /// The site answers the request for the changing picture with this status.
         case refusing(Int)
 
@@ -130,7 +139,7 @@ struct Demo {
 
         let answerer =
             switch mode {
-            case .online: "network"
+            case .online, .newer: "network"
             case .offline: "bundle, offline"
             case .refusing(let status): "bundle, after \(status)"
             }
@@ -150,7 +159,7 @@ struct Demo {
             exit(1)
         }
         switch mode {
-        case .online: say("\nOnly the tide, which changes every hour, was still requested.")
+        case .online, .newer: say("\nOnly the tide, which changes every hour, was still requested.")
         case .offline: say("\nWithout a connection, the file that the manifest names for the tide answered.")
         case .refusing(let status):
             say(
@@ -158,6 +167,17 @@ struct Demo {
             )
         }
         if let recording { try report(recording, in: name) }
+    }
+
+    private static func showNewer() async throws {
+        let site = try Site(status: nil, substitutions: Site.shipped)
+        defer { site.server.stop() }
+        let steps = try await Newer(site).steps()
+        for (step, version, _) in steps { say("\(step): version \(version) answers") }
+        guard steps.map(\.version) == [0, 1, 1, 0], steps.allSatisfy(\.isRight), site.server.requests.isEmpty else {
+            complain("This is not as expected: the versions should be 0, 1, 1 and 0, each with its own stylesheet.")
+            exit(1)
+        }
     }
 
     /// Ends a recording, and prints its summary and the commands that read the recording.
