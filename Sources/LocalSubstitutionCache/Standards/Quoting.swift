@@ -16,9 +16,12 @@ package func shortened(_ text: String, limit: Int = 200) -> String {
     // A search of the finished message knows a password by the "@" after it. So a message keeps one if the text may
     // have an "@" behind the cut, raw or encoded (`%40`, `%2540`, `\u0040`). Half an escape would end a password.
     if let escape = start.suffix(7).lastIndex(where: { $0 == "\\" || $0 == "&" }) { start = start[..<escape] }
-    let rest = text.utf8.dropFirst(max(0, String(start).utf8.count - 5))
-    let ats = "@ %40 2540 0040 040} 040; {40} x40 X40 64; ommat; \u{FF20} \u{FE6B}".split(separator: " ")
-    let mayHoldAt = ats.contains { rest.contains($0.utf8) }
+    let rest = Array(text.utf8.dropFirst(max(0, String(start).utf8.count - 5)))
+    let ats = "@ %40 2540 0040 040} 040; {40} x40 X40 64; ommat; \u{FF20} \u{FE6B}".utf8.split(separator: 0x20)
+    let known = Dictionary(grouping: ats, by: \.first)
+    // A long text is not searched, because many messages may quote it.
+    let mayHoldAt =
+        rest.count > 1000 || rest.indices.contains { known[rest[$0]]?.contains(where: rest[$0...].starts) == true }
     return printable(String(start)) + (mayHoldAt ? "…@" : "…")
 }
 

@@ -57,4 +57,16 @@ struct QuotingTests {
             #expect(shortened(start + end + "bbbbbb") == "\(shown)…\(mark)")
         }
     }
+
+    @Test("What is behind the cut of a long text costs less than a pass over the text")
+    func cutCost() throws {
+        let text = String(repeating: "a/2064", count: 50_000)
+        let clock = ContinuousClock()
+        func fastest(_ body: () -> Void) throws -> Duration {
+            try #require((0..<3).map { _ in clock.measure(body) }.min())
+        }
+        let pass = try fastest { #expect(printable("é" + text).utf8.count == text.utf8.count + 2) }
+        let cut = try fastest { #expect(shortened(text).hasSuffix("…@")) }
+        #expect(cut < pass)
+    }
 }
