@@ -36,8 +36,8 @@ extension LocalSubstitutionCache {
     ///
     /// Cost: reads all files, and waits until they are on the disk. So do not call it on the main thread.
     ///
-    /// - Parameter folder: A folder with a `manifest.json`, a file URL. It must be on the volume of the path. Symbolic
-    ///   links in it must be relative. Afterwards it no longer exists here.
+    /// - Parameter folder: A folder with a `manifest.json`, a file URL. It must be on the volume of the path. No file in
+    ///   it that answers may be behind a symbolic link. Afterwards it no longer exists here.
     /// - Throws: ``ManifestError`` with every error of the folder, or with the reason why it was not moved. Nothing has
     ///   changed then.
     public func adopt(_ folder: URL) throws(ManifestError) {
@@ -54,11 +54,14 @@ extension LocalSubstitutionCache {
         guard let adopted = try incoming.table(above: current) else {
             throw refusal("the folder's \"$version\" is not higher than \(current), which answers; raise it")
         }
-        for file in adopted.substitutions.files {
+        for path in ["manifest.json"] + adopted.substitutions.files.map(\.path) {
             do throws(FileProblem) {
-                try OpenedFile(file.realPath.text).waitUntilWritten()
+                let file = try FilePath(resolving: folder.path).appending(path)
+                // A link that leads through the folder's own path would be broken once the folder is moved.
+                guard try FilePath(resolving: file.text) == file else { throw .isLink }
+                try OpenedFile(file.text).waitUntilWritten()
             } catch {
-                throw refusal(error.cause(of: file.path))
+                throw refusal(error.cause(of: path))
             }
         }
         if let reason = Self.move(folder, to: place) {

@@ -48,7 +48,7 @@ package final class FileContents: Sendable {
     var isPage: Bool {
         // Skip white space and a byte-order mark.
         let start = data.prefix(256).drop { $0 <= 0x20 || $0 > 0x7E }
-        return ["<!doctype html", "<html"].contains { tag in
+        return ["<!doctype html", "<html", "<head", "<meta", "<title", "<body"].contains { tag in
             start.prefix(tag.utf8.count).elementsEqual(tag.utf8) { $0 | 0x20 == $1 }
         }
     }

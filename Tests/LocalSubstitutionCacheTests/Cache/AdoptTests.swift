@@ -107,8 +107,10 @@ struct AdoptTests {
             try expect(words, site.write("new", version: version, to: "incoming"))
         }
         let incoming = try site.write("new", version: "14", to: "incoming")
-        try site.folder.write("<!doctype html><title>Sign in</title>", to: "incoming/b.js")
-        try expect("\"b.js\" is a page of HTML, but is sent as text/javascript", incoming)
+        for page in ["<!doctype html><title>Sign in</title>", "\n<head><meta charset=utf-8>"] {
+            try site.folder.write(page, to: "incoming/b.js")
+            try expect("\"b.js\" is a page of HTML, but is sent as text/javascript", incoming)
+        }
         try site.write("new", version: "14", to: "incoming")
         try site.folder.write("{ \"$version\": 14, \"https://h/\": \"gone.css\" }", to: "incoming/manifest.json")
         try expect("\"gone.css\" does not exist", incoming)
@@ -140,6 +142,23 @@ struct AdoptTests {
             try cache.adopt(site.write("new", version: "14", to: "incoming"))
         }
         #expect(error.issues.map(\.code) == [.notAdopted])
+    }
+
+    @Test("A file behind a link is refused, because the link may lead through the folder's own path")
+    func linksInside() throws {
+        let cache = try site.cache()
+        for name in ["a.css", "manifest.json"] {
+            for start in ["../incoming/", "", site.folder.url.path + "/incoming/"] {
+                let incoming = try site.write("new", version: "14", to: "incoming")
+                let file = incoming.appendingPathComponent(name)
+                try FileManager.default.moveItem(at: file, to: file.appendingPathExtension("real"))
+                #expect(symlink("\(start)\(name).real", file.path) == 0)
+                let error = try #require(throws: ManifestError.self) { try cache.adopt(incoming) }
+                #expect(error.description.contains("\"\(name)\" is a symbolic link"), "\(error)")
+                #expect(answers(cache) == ["bundle"])
+                try FileManager.default.removeItem(at: incoming)
+            }
+        }
     }
 
     @Test("Links to the folder and to its place lead to what is moved")

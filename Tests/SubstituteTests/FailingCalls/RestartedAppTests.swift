@@ -95,7 +95,7 @@ struct RestartedAppTests {
         }
         let counts = try await adopt(nil).counts
         // Otherwise, a loss of power could leave empty files.
-        #expect(counts["fsync"] == 2)
+        #expect(counts["fsync"] == 3)
         var kills: [FailingCall] = []
         for (kind, count) in counts.sorted(by: { $0.key < $1.key }) {
             let isShort = Program.isLongRun || ["rename", "unlink"].contains(kind)
