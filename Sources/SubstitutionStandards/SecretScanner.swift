@@ -78,8 +78,8 @@ package struct SecretScanner {
     private var gap = 0..<0
     /// The end of the secret that is not certain and was found last; its value is read further, for one that is.
     private var open = 0
-    /// True after `name=password`, whose `value=` is a secret, and so is the part of a form after an empty line.
-    private var namesSecret = false
+    /// The name in `name=password`, whose `value=` is a secret, and so is the part of a form after an empty line.
+    private var secretName: String?
 
     /// Returns the secrets in a text, in order, without overlaps.
     ///
@@ -151,7 +151,8 @@ package struct SecretScanner {
             let name = String(decoding: (1...7).map(byte).prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
             guard byte(name.utf8.count + 1) == UInt8(ascii: ";") else { return nil }
             let number = name.dropFirst()
-            let known = ["quot": UInt8(ascii: "\""), "apos": UInt8(ascii: "'")][name]
+            let signs = ["quot": "\"", "apos": "'", "lt": "<", "gt": ">"]
+            let known = signs[name]?.utf8.first
             let code = number.first == "x" ? UInt8(number.dropFirst(), radix: 16) : UInt8(number)
             return (known ?? (name.first == "#" ? code : nil)).map { ($0, name.utf8.count + 2) }
         default: return nil
@@ -246,29 +247,30 @@ package struct SecretScanner {
         if suggestion == .certain, start >= open, let object = objectOfMember(after: end) {
             _ = add(name, object.lowerBound, to: object.upperBound, isObject: true)
         }
-        if let sign = assignment(after: end) {
+        if let sign = contentOfElement(start..<end) ?? assignment(after: end) {
             if !isURL, [end, sign.index + 1, sign.value - 1].contains(where: { letters[$0].endsURL }) {
                 begin(.text, after: sign.index)
             }
-            let isNamed = namesSecret && ["value", "val", "content", "contents"].contains(name.lowercased())
-            let isCertain = suggestion == .certain || isNamed
+            let isValue = ["value", "val", "content", "contents", "string"].contains(name.lowercased())
+            let announced = isValue ? secretName : nil
+            let isCertain = suggestion == .certain || announced != nil
             if isCertain || start >= open && isSecret(suggestion, sign) {
                 let first = letters[sign.index].isRaw ? sign.value : whole(sign.value)
                 let last = endOfValue(sign.value, in: sign.quote, isLine: sign.isLine)
-                namesSecret = false
                 if last == sign.value { return end }
+                secretName = nil
                 let isToken = isCertain && isToken(sign.value)
-                return max(end, add(name, first, to: last, isCertain: isCertain, isToken: isToken))
+                return max(end, add(announced ?? name, first, to: last, isCertain: isCertain, isToken: isToken))
             }
             if ["name", "key", "field", "param", "header", "id"].contains(name.lowercased()) {
-                let word = letters[sign.value...].prefix { $0.isOfWord }
-                namesSecret = SecretWords.suggestion(of: text(word.indices)) == .certain
+                let word = text(letters[sign.value...].prefix { $0.isOfWord }.indices)
+                secretName = SecretWords.suggestion(of: word) == .certain ? word : nil
             }
             return end
         }
-        if namesSecret, let part = partOfForm(after: end) {
-            namesSecret = false
-            return add(name, part.lowerBound, to: part.upperBound, isCertain: true)
+        if let announced = secretName, let part = partOfForm(after: end) {
+            secretName = nil
+            return add(announced, part.lowerBound, to: part.upperBound, isCertain: true)
         }
         if SecretWords.schemes.contains(name.lowercased()), let (next, isLine) = secretAfterScheme(start..<end) {
             let last = endOfValue(next, isLine: isLine)
@@ -364,6 +366,30 @@ package struct SecretScanner {
             sign.isLine = zone == .text && !isEqual && !sign.isOfJSON && sign.value > index + 1
         }
         return sign
+    }
+
+    /// Returns the content of the XML element that a word names; nil if the word names none, or if it is not closed.
+    private func contentOfElement(_ name: Range<Int>) -> Assignment? {
+        var before = letters[..<name.lowerBound]
+        // A prefix names the namespace.
+        if before.last?.isOne(of: ":") == true {
+            before = before[..<(before.dropLast().lastIndex { !$0.isOfWord }.map { $0 + 1 } ?? 0)]
+        }
+        guard before.last?.isOne(of: "<") == true,
+            let sign = letters[name.upperBound...].firstIndex(where: { $0.isOne(of: "<>") }),
+            letters[sign].isOne(of: ">"),
+            sign == name.upperBound || letters[name.upperBound].isSpace && !letters[sign - 1].isOne(of: "/")
+        else { return nil }
+        var (value, quote) = (sign + 1, UInt8(ascii: "<"))
+        if letters[value...].prefix(9).map(\.byte).elementsEqual("<![CDATA[".utf8) {
+            (value, quote) = (value + 9, UInt8(ascii: "]"))
+        }
+        // The limit keeps the cost linear if many elements are not closed.
+        guard let end = letters[value...].prefix(10_000).firstIndex(where: { $0.byte == quote }), end > value,
+            end + 1 < letters.count, letters[end + 1].isOne(of: "/]")
+        else { return nil }
+        let last = letters[sign].isRaw ? quote : nil
+        return Assignment(index: sign, isEqual: true, isOfJSON: false, value: value, quote: last)
     }
 
     /// Returns the content of the object or list after `"name":`; nil if another value follows, or none.

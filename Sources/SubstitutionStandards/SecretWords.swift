@@ -70,13 +70,14 @@ package enum SecretWords {
         "accesscode", "verificationcode", "resetcode", "recoverycode", "activationcode", "confirmationcode",
         "logincode", "smscode", "mfacode", "facode", "onetimecode", "backupcode", "devicecode", "usercode", "twofactor",
         "securityanswer", "recoveryphrase", "seedphrase", "remoteuser", "clientcert", "clientprincipal", "authdata",
-        "authinfo", "userpass", "userauth", "basicauth", "httpauth",
+        "authinfo", "userpass", "userauth", "basicauth", "httpauth", "storepass", "keypass", "userpw", "dbpw", "newpw",
+        "mypw", "authpw", "aspxauth",
     ])
     private static let certain: Set = [
         "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "mfa", "tan", "lsid",
         "osid", "sig", "sign", "sid", "tok", "tkn", "cred", "creds", "xauth",
         "hdnea", "hdnts", "hdntl", "saml", "samlresponse", "dpop", "mdp", "clave", "senha", "haslo", "cvv", "cvc",
-        "ssn", "iban", "pat", "skey", "accessid", "googleaccessid", "awsaccesskeyid",
+        "ssn", "iban", "pat", "skey", "pword", "pswrd", "mtan", "2fa", "accessid", "googleaccessid", "awsaccesskeyid",
     ]
     private static let likely: Set = [
         "code", "state", "nonce", "email", "user", "username", "login", "account", "policy", "verifier", "challenge",

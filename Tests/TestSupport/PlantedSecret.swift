@@ -68,6 +68,9 @@ package struct PlantedSecret: Sendable, CustomStringConvertible {
             { "?data=" + encoded("{\"a\":{\"\($0)\":\"\($1)\"}}") },
             { "?data=" + encoded("{\"a\":\"{\\\"\($0)\\\":\\\"\($1)\\\"}\"}") },
             { "?data=" + encoded("[{\"name\":\"\($0)\",\"value\":\"\($1)\"}]") }, { "?name=\($0)&value=\($1)" },
+            { "?x=" + encoded("<r><n:\($0) a=\"1\">\($1)</n:\($0)></r>") },
+            { "?x=" + encoded("<\($0)><![CDATA[\($1)]]></\($0)>") },
+            { "?x=" + encoded("&lt;\($0)&gt;\($1)&lt;/\($0)&gt;") },
             { "?q=" + encoded("\($0): \($1)") }, { "?\($0)=a;\($1)" }, { "?\($0)=a,\($1)" }, { "?\($0)=a/\($1)" },
             { "?\($0)=" + encoded("\"a b\(1)\" \($1)") }, { "#\($0)=\($1)" }, { "?a=b#\($0)=\($1)" },
             { ";\($0)=\($1)" }, { ";\($0)=\($1)/a?b=c" }, { "/\($0)=\($1)/a" }, { "/a%3F\($0)%3D\($1)/b" },
@@ -89,7 +92,9 @@ package struct PlantedSecret: Sendable, CustomStringConvertible {
         ]
         let bodies: [(String, String) -> String] = [
             { "a=b&\($0)=\($1)" }, { "{\"a\": {\"\($0)\": \"\($1)\"}}" },
-            { _, secret in "grant=a%26token%3D\(secret)" },
+            { _, secret in "grant=a%26token%3D\(secret)" }, { "<a><\($0)>\($1)</\($0)></a>" },
+            { "<dict><key>\($0)</key>\n<string>\($1)</string></dict>" },
+            { "<name>\($0)</name><value><string>\($1)</string></value>" },
             { "--b\r\nContent-Disposition: form-data; name=\"\($0)\"\r\n\r\n\($1)\r\n--b--" },
         ]
         return tails.map { tail in make { (tail($0, $1), [:], nil, nil) } }
