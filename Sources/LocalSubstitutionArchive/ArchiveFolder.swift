@@ -100,11 +100,11 @@ struct ArchiveFolder {
 
     func files(_ suffix: String) throws(FileProblem) -> [(url: URL, size: Int, used: Date)] {
         try urls(suffix).compactMap { file in
-            let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
-            guard let size = attributes?[.size] as? Int, let used = attributes?[.modificationDate] as? Date else {
-                return nil
-            }
-            return (file, size, used)
+            // This takes a tenth of the time of `FileManager.attributesOfItem`.
+            var status = stat()
+            guard lstat(file.path, &status) == 0 else { return nil }
+            let identity = FileIdentity(status)
+            return (file, identity.size, identity.date)
         }
     }
 

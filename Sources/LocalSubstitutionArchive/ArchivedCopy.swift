@@ -21,6 +21,8 @@ struct ArchivedCopy {
         /// The header fields of the response, without `Set-Cookie`.
         let fields: [String: String]
         let date: Date
+        /// The `$version` of the manifest when the load began; nil if it is not known.
+        let version: Int64?
     }
 
     let head: Head
@@ -56,6 +58,9 @@ struct ArchivedCopy {
         }
         // These values are copies and not slices, so their indices begin at 0.
         let (head, body) = (Data(rest.prefix(headLength)), Data(rest.dropFirst(headLength)))
+        // Foundation takes quadratic time for a name of combining marks. ``encoded()`` escapes only control characters.
+        let escapes = zip(head, head.dropFirst()).count { $0 == UInt8(ascii: "\\") && $1 == UInt8(ascii: "u") }
+        guard head.isStreamSafe, escapes <= 30 else { return nil }
         // The line is computed again from both parts. If any byte of the file is damaged, the computed line differs
         // from the line in the file.
         guard Self.headerLine(head, body) == data.prefix(lineEnd + 1),
@@ -71,17 +76,17 @@ struct ArchivedCopy {
         return Data("\(format) \(head.count) \(body.count) \(checksum.description)\n".utf8)
     }
 
-    /// The response to replay.
-    var response: CachedURLResponse? {
+    /// Returns the copy with the response to replay.
+    func answer(after outcome: NetworkOutcome) -> LastGoodCopy? {
         var fields = head.fields
         let detail = "copy of \(head.date.formatted(.iso8601))"
-        let own = CacheStatus.forwarded(.offline, detail: detail)
+        let own = CacheStatus.forwarded(outcome, detail: detail)
         // RFC 9211 §2: each cache that handles a response appends its own member to the field.
         let name = fields.keys.first { $0.lowercased() == "cache-status" } ?? "Cache-Status"
         fields[name] = fields[name].map { "\($0), \(own)" } ?? own
         guard let url = URL(string: head.responseURL),
             let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
         else { return nil }
-        return CachedURLResponse(response: response, data: body)
+        return (CachedURLResponse(response: response, data: body), head.date, head.version)
     }
 }

@@ -15,30 +15,32 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
     let request: URLRequest
     /// The count of removals when the load began, for ``RemovalLog/allows(_:since:)``.
     let moment: Int
+    /// The `$version` of the manifest when the load began.
+    let version: Int64
     private let archive: OfflineArchive
     /// The head of the response; nil before it arrives, and if it is not HTTP.
     private(set) var response: HTTPURLResponse?
     private var held = 0
     private var refusal: OfflineArchive.Refusal?
     /// The last good copy, and the count of removals before it was read; nil if it has not been read.
-    private var read: (copy: CachedURLResponse?, moment: Int)?
+    private var read: (copy: ArchivedCopy?, moment: Int)?
 
-    init(of request: URLRequest, since moment: Int, for archive: OfflineArchive) {
-        (self.request, self.moment, self.archive) = (request, moment, archive)
+    init(of request: URLRequest, since moment: Int, version: Int64, for archive: OfflineArchive) {
+        (self.request, self.moment, self.version, self.archive) = (request, moment, version, archive)
     }
 
     deinit { archive.memory.release(held) }
 
-    var copy: CachedURLResponse? {
-        guard let read else { return archive.answer(to: request) }
-        return archive.allowsCopies(since: read.moment) ? read.copy : nil
+    func copy(after outcome: NetworkOutcome) -> LastGoodCopy? {
+        guard let read else { return archive.copy(for: request)?.answer(after: outcome) }
+        return archive.allowsCopies(since: read.moment) ? read.copy?.answer(after: outcome) : nil
     }
 
     func readCopy(then body: @escaping @Sendable () -> Void) -> Bool {
         guard read == nil else { return false }
         archive.readingQueue.async { [self] in
             let moment = archive.lastRemoval
-            read = (archive.answer(to: request), moment)
+            read = (archive.copy(for: request), moment)
             body()
         }
         return true

@@ -31,7 +31,7 @@ public import FoundationNetworking
 /// cache but a history (RFC 9111 §6): while there is a connection, it answers no request.
 ///
 /// The archive never keeps:
-/// - responses for URLs that the manifest names;
+/// - responses for URLs that the manifest names, except those of entries with `when` if `keepsNetworkFirst` is true;
 /// - responses with `Cache-Control: no-store` or a malformed `Cache-Control` field, and responses to requests with one
 ///   of these fields;
 /// - responses with a `Vary` other than `Accept-Encoding`;
@@ -46,6 +46,12 @@ public import FoundationNetworking
 ///
 /// On Linux, if a server sends a field twice with different case, as in `Vary` and `vary`, Foundation keeps only one of
 /// the two, at random. So the archive may not see the other.
+///
+/// If `keepsNetworkFirst` is true, such an entry has two sources: its file, and the copy of the last response from the
+/// network. Without a connection, and after the seconds in `when`, the newer of the two answers. That is the file if it
+/// was modified after the copy was received, or if the manifest's `$version` has risen since. After a status that
+/// `when` lists, the file answers; without "offline" in `when`, no file answers offline, but a copy does. So choose
+/// this if the files are earlier versions of the pages, and not if they say "you are offline".
 ///
 /// ``refusals`` counts the responses that were not kept, by reason.
 ///
@@ -108,6 +114,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     private let folder: ArchiveFolder
     private let hosts: Set<String>?
     private let hostsWithCredentials: Set<String>
+    package let keepsNetworkFirst: Bool
     private let isIncluded: @Sendable (URLRequest) -> Bool
     /// The memory for bodies that are being received and bodies that wait to be written.
     let memory: MemoryBudget
@@ -136,6 +143,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     ///     no port.
     ///   - hostsWithCredentials: The hosts whose responses are kept even if the request has credentials, cookies or
     ///     another secret.
+    ///   - keepsNetworkFirst: True to keep the responses for URLs of entries with `when`, too.
     ///   - isIncluded: A function that returns true if the response to a request may be kept. It is called for each
     ///     request that the other rules allow. It is called on any thread, while URL loading waits, and must not start
     ///     a request or call this library.
@@ -145,12 +153,14 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         capacity: Int,
         hosts: Set<String>? = nil,
         hostsWithCredentials: Set<String> = [],
+        keepsNetworkFirst: Bool = false,
         including isIncluded: @escaping @Sendable (URLRequest) -> Bool = { _ in true }
     ) throws {
         folder = ArchiveFolder(url: directory, capacity: max(0, capacity))
         memory = MemoryBudget(shared: 32 * 1024 * 1024, single: max(0, capacity))
         self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
         self.hostsWithCredentials = Set(hostsWithCredentials.map { $0.lowercased() })
+        self.keepsNetworkFirst = keepsNetworkFirst
         self.isIncluded = isIncluded
         try folder.create()
         name = (try? FilePath(resolving: directory.path).text) ?? directory.standardizedFileURL.path
@@ -176,7 +186,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
 
     /// The number of responses that were not kept since this object was created, keyed by reason.
     ///
-    /// Only GET requests to the archive's hosts count, and only for URLs that the manifest does not name. Requests that
+    /// Only GET requests to the archive's hosts count, and only for URLs whose responses it may keep. Requests that
     /// `including` refuses do not count. A failed load counts only if the archive had already refused its request, for
     /// example for its cookies.
     public var refusals: [Refusal: Int] { lock.withLock { counts } }
@@ -261,16 +271,16 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
 
     package static func withdraw(_ request: URLRequest) { RemovalLog.shared.withdraw(request) }
 
-    package func begin(_ request: URLRequest) -> any ArchivedLoad {
-        IncomingCopy(of: request, since: removals.begin(request), for: self)
+    package func begin(_ request: URLRequest, version: Int64) -> any ArchivedLoad {
+        IncomingCopy(of: request, since: removals.begin(request), version: version, for: self)
     }
 
     func recordRefusal(_ refusal: Refusal) { lock.withLock { counts[refusal, default: 0] += 1 } }
 
-    /// Returns the response in the copy for `request`; nil if there is no copy.
+    /// Returns the copy for `request`; nil if there is none.
     ///
     /// Cost: reads a file, unless the copy still waits to be written.
-    func answer(to request: URLRequest) -> CachedURLResponse? {
+    func copy(for request: URLRequest) -> ArchivedCopy? {
         guard let identity = request.identity else { return nil }
         let file = folder.file(for: identity)
         // Another object of this directory may have removed what waits here.
@@ -284,7 +294,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         }
         guard let copy, copy.head.url == identity.description else { return nil }
         folder.markAsUsed(file)
-        return copy.response
+        return copy
     }
 
     /// The moment of the last removal.
@@ -304,7 +314,8 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
             url: identity.description,
             responseURL: String(responseURL),
             fields: fields,
-            date: Date()
+            date: Date(),
+            version: incoming.version
         )
         let copy = ArchivedCopy(head: head, body: body)
         let file = folder.file(for: identity)

@@ -56,12 +56,15 @@ package struct FileIdentity: Equatable, Sendable {
     let device: Int
     let number: Int
     /// The size in bytes.
-    let size: Int
+    package let size: Int
     /// The modification time in nanoseconds since 1970.
     ///
     /// The number overflows after 2262. The overflow does not matter, because the number only has to differ between two
     /// versions of a file.
     let modified: Int
+
+    /// The modification time.
+    package var date: Date { Date(timeIntervalSince1970: Double(modified) / 1_000_000_000) }
 
     package init(_ status: stat) {
         // Apple platforms and Linux name the field differently.

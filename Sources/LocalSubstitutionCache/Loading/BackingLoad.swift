@@ -95,10 +95,9 @@ final class BackingLoad: @unchecked Sendable {
     func endPatience(after seconds: Int) { perform { [self] in answerAfterSilence(of: seconds) } }
 
     func answerAfterSilence(of seconds: Int) {
-        guard stage == .undecided, !isHeadKnown, let answer = fallback?.answer(after: .silence(seconds: seconds)) else {
-            return
-        }
-        self.answer(answer)
+        guard stage == .undecided, !isHeadKnown else { return }
+        let isReading = fallback?.readCopy { [self] in endPatience(after: seconds) }
+        if isReading != true, let answer = fallback?.answer(after: .silence(seconds: seconds)) { self.answer(answer) }
     }
 
     /// Ends the load without notifying the client, and cancels the backing task.
@@ -110,10 +109,10 @@ final class BackingLoad: @unchecked Sendable {
     // MARK: - Called by the backing session
 
     /// Answers with a file or an archived copy instead of the network's response, and cancels the backing task.
-    private func answer(_ answer: CachedURLResponse) {
-        observed?.report(answer, from: fallback?.substitution)
+    private func answer(_ answer: Fallback.Answer) {
+        observed?.report(answer.response, from: answer.substitution)
         stop()
-        if let owner { client?.deliver(answer, as: owner) }
+        if let owner { client?.deliver(answer.response, as: owner) }
     }
 
     func didReceive(_ response: URLResponse) {
@@ -152,12 +151,10 @@ final class BackingLoad: @unchecked Sendable {
     /// Records the end of the backing task.
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
         if stage == .undecided {
-            let isReading = fallback?.readCopy(after: error) { [self] in
-                perform { [self] in didComplete(task, error) }
-            }
-            if isReading == true { return }
-            if error?.meansOffline == true, let answer = fallback?.answer(after: .offline) {
-                return self.answer(answer)
+            if error?.meansOffline == true {
+                let isReading = fallback?.readCopy { [self] in perform { [self] in didComplete(task, error) } }
+                if isReading == true { return }
+                if let answer = fallback?.answer(after: .offline) { return self.answer(answer) }
             }
             if error == nil, let response = task.response { didReceive(response) }
         }

@@ -12,8 +12,6 @@ import FoundationNetworking
 struct Fallback: @unchecked Sendable {
     /// The file that may answer; nil if the last good copy in an archive may.
     private var match: SubstitutionTable.Match?
-    /// The substitution of this file.
-    var substitution: Substitution? { match?.row.substitution }
     /// The load as an archive sees it; nil if no archive may keep the response.
     private(set) var archived: (any ArchivedLoad)?
     /// The request that the file would answer.
@@ -21,10 +19,15 @@ struct Fallback: @unchecked Sendable {
     /// The cache in which the target of a redirect is looked up.
     private let cache: LocalSubstitutionCache
 
+    /// A response, and the substitution whose file it is; nil for an archived copy.
+    typealias Answer = (response: CachedURLResponse, substitution: Substitution?)
+
     /// Creates the fallback of a load that begins; nil if neither a file nor an archived copy can answer.
     init?(for request: URLRequest, _ decision: Decision, _ installation: Installation) {
         (self.request, cache, match) = (request, installation.cache, decision.networkFirst)
-        if case .unnamed = decision { archived = installation.archive(for: request)?.begin(request) }
+        if let archive = installation.archive(for: request, decision), archive.accepts(request) {
+            archived = archive.begin(request, version: cache.currentTable.version)
+        }
         if match == nil, archived == nil { return nil }
     }
 
@@ -32,36 +35,47 @@ struct Fallback: @unchecked Sendable {
     var patience: Int? { match?.patience }
 
     /// Returns the file's response or the archived one, which replaces the network's; nil if none does.
-    func answer(after outcome: NetworkOutcome) -> CachedURLResponse? {
-        if let match { return match.response(to: request, after: outcome) }
-        // If the manifest names the URL from which the copy was loaded, the manifest wins over the archive.
-        guard case .offline = outcome, let copy = archived?.copy, let url = copy.response.url,
-            case .unnamed = cache.decision(on: URLRequest(url: url))
-        else { return nil }
-        return copy
+    ///
+    /// If both could, the newer one does.
+    func answer(after outcome: NetworkOutcome) -> Answer? {
+        let file = match?.response(to: request, after: outcome).map { ($0, match?.row.substitution) }
+        switch outcome {
+        case .silence where file == nil, .status: return file
+        case .silence, .offline: return copy(after: outcome).map { ($0, nil) } ?? file
+        }
     }
 
-    /// Reads the archived copy that may answer after `error`, on a queue of the archive.
+    /// Returns the archived copy, unless the manifest has something newer.
+    private func copy(after outcome: NetworkOutcome) -> CachedURLResponse? {
+        guard let copy = archived?.copy(after: outcome), let url = copy.response.response.url else { return nil }
+        // If another entry names the URL from which the copy was loaded, the manifest wins over the archive.
+        switch cache.decision(on: URLRequest(url: url)) {
+        case .unnamed: break
+        case .networkFirst(let target) where target.row === match?.row: break
+        case .networkFirst, .file, .leftAlone: return nil
+        }
+        guard let match else { return copy.response }
+        let isNewer = copy.version.map { $0 >= cache.currentTable.version } ?? false
+        return isNewer && copy.date > match.row.fileDate ? copy.response : nil
+    }
+
+    /// Reads the archived copy that may answer, on a queue of the archive.
     ///
     /// So the thread on which URL loading calls protocols does not wait for the file. On Linux nothing can return to
     /// that thread, so there ``answer(after:)`` reads the copy.
     ///
-    /// - Parameters:
-    ///   - error: The network's error.
-    ///   - body: Called on that queue.
+    /// - Parameter body: Called on that queue.
     /// - Returns: False if there is nothing to read; then `body` is not called.
-    func readCopy(after error: (any Error)?, then body: @escaping @Sendable () -> Void) -> Bool {
-        error?.meansOffline == true && archived?.readCopy(then: body) ?? false
-    }
+    func readCopy(then body: @escaping @Sendable () -> Void) -> Bool { archived?.readCopy(then: body) ?? false }
 
     /// Returns a file's response to the target of a redirect; nil if the target must be loaded from the network.
     ///
     /// If a network-first entry names the target, that entry's file becomes the fallback. An archived copy replaces the
     /// whole chain of redirects, not a single step.
-    mutating func answer(redirectedTo next: URLRequest) -> CachedURLResponse? {
+    mutating func answer(redirectedTo next: URLRequest) -> Answer? {
         let decision = cache.decision(on: next)
         if let match = decision.networkFirst ?? decision.file { (self.match, archived, request) = (match, nil, next) }
-        return decision.file?.response(to: next)
+        return decision.file?.response(to: next).map { ($0, match?.row.substitution) }
     }
 }
 

@@ -90,15 +90,13 @@ final class Installation: @unchecked Sendable {
         hasHadArchive = archive != nil || Self.archiveType != nil
     }
 
-    /// Returns the archive if it may keep or replay the response to a request that no entry names.
-    func archive(for request: URLRequest) -> (any ResponseArchive)? {
-        guard let archive, request.cachePolicy != .optOut, archive.accepts(request) else { return nil }
-        return archive
-    }
-
-    /// Counts a request that no entry names, if the archive refuses it.
-    func countRefusal(of request: URLRequest) {
-        if request.cachePolicy != .optOut { archive?.countRefusal(of: request) }
+    /// Returns the archive if it keeps responses to such requests; it may still refuse this one.
+    func archive(for request: URLRequest, _ decision: Decision) -> (any ResponseArchive)? {
+        switch decision {
+        case .unnamed: request.cachePolicy == .optOut ? nil : archive
+        case .networkFirst: archive?.keepsNetworkFirst == true ? archive : nil
+        case .file, .leftAlone: nil
+        }
     }
 
     /// The current installation, until another one replaces it or its cache is uninstalled.

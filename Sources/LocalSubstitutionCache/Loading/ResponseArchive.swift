@@ -10,6 +10,9 @@ package import Foundation
 ///
 /// The loads know only this protocol, so an app without an archive does not link the archive's code.
 package protocol ResponseArchive: AnyObject, Sendable {
+    /// True if responses for URLs of network-first entries may be kept, too.
+    var keepsNetworkFirst: Bool { get }
+
     /// Returns whether the response to `request` may be kept and replayed.
     func accepts(_ request: URLRequest) -> Bool
 
@@ -22,16 +25,19 @@ package protocol ResponseArchive: AnyObject, Sendable {
     /// Forgets a load that will never begin.
     static func withdraw(_ request: URLRequest)
 
-    /// Returns a new load that begins now.
-    func begin(_ request: URLRequest) -> any ArchivedLoad
+    /// Returns a new load that begins now, while the manifest has this `$version`.
+    func begin(_ request: URLRequest, version: Int64) -> any ArchivedLoad
 }
 
 /// A load from the network whose response an archive may keep, and which the last good copy may answer offline.
 package protocol ArchivedLoad: AnyObject, Sendable {
-    /// The last good copy, unless it was removed after it was read; nil if there is none.
+    /// Returns the last good copy, unless it was removed after it was read; nil if there is none.
     ///
     /// Cost: reads a file, unless ``readCopy(then:)`` has read it.
-    var copy: CachedURLResponse? { get }
+    ///
+    /// - Parameter outcome: What the network did; the copy's `Cache-Status` says so.
+    /// - Returns: The copy.
+    func copy(after outcome: NetworkOutcome) -> LastGoodCopy?
 
     /// Reads the last good copy on a queue of the archive, and then calls `body` on that queue.
     ///
@@ -57,6 +63,10 @@ package protocol ArchivedLoad: AnyObject, Sendable {
     /// Counts the response as one that does not pass through this library.
     func countUnseen()
 }
+
+/// A response that an archive has kept, the time at which it was received, and the `$version` of the manifest when its load
+/// began; nil if that is not known.
+package typealias LastGoodCopy = (response: CachedURLResponse, date: Date, version: Int64?)
 
 /// The reason why the body of a response is not available.
 package enum MissingBody {

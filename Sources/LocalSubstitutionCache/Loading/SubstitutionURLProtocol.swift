@@ -74,18 +74,19 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
     /// - Returns: True if URL loading should hand the request to this class.
     public override class func canInit(with request: URLRequest) -> Bool {
         guard let installation = Installation.current, !request.isMarked else { return false }
-        switch installation.cache.decision(on: request) {
-        case .file: return true
-        case .networkFirst: return canLoad
-        case .unnamed:
-            if let archive = installation.archive(for: request) {
+        let decision = installation.cache.decision(on: request)
+        if let archive = installation.archive(for: request, decision) {
+            if archive.accepts(request) {
                 willLoad(request, for: archive)
                 return canLoad
             }
-            installation.countRefusal(of: request)
-        case .leftAlone: break
+            archive.countRefusal(of: request)
         }
-        return loads(request, for: installation.cache.observers)
+        switch decision {
+        case .file: return true
+        case .networkFirst: return canLoad
+        case .unnamed, .leftAlone: return loads(request, for: installation.cache.observers)
+        }
     }
 
     /// Returns a Boolean value that indicates whether this class loads the request of a task.

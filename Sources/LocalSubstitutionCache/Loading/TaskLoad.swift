@@ -109,8 +109,8 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
     func start() {
         let (isStopped, starts) = withState { ($0.isStopped, $0.starts) }
         if isStopped, let answer = answerAfterSilence(), let loader = finish() {
-            observed?.report(answer, from: withState(\.fallback)?.substitution)
-            client?.deliver(answer, as: loader)
+            observed?.report(answer.response, from: answer.substitution)
+            client?.deliver(answer.response, as: loader)
             return
         }
         withState { ($0.silence, $0.isStopped, $0.isHeld) = (nil, false, false) }
@@ -182,8 +182,8 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         withState(\.networkStands) || task.response != nil || task.countOfBytesExpectedToReceive != 0
     }
 
-    /// Returns the file's response if the patience has ended without a head.
-    private func answerAfterSilence() -> CachedURLResponse? {
+    /// Returns the file's response or the archived one if the patience has ended without a head.
+    private func answerAfterSilence() -> Fallback.Answer? {
         var (silence, fallback) = withState { ($0.silence, $0.fallback) }
         guard let silence, !hasHead, let answer = answer(of: &fallback, after: .silence(seconds: silence))
         else { return nil }
@@ -220,8 +220,8 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         guard finish() != nil else { return false }
         // If the network has failed, no response is reported.
         if let response = task.response, case .status = outcome { observed?.report(.received(response)) }
-        observed?.report(answer, from: fallback?.substitution)
-        client?.deliver(answer, as: loader)
+        observed?.report(answer.response, from: answer.substitution)
+        client?.deliver(answer.response, as: loader)
         if !isSystemClass { stopLater(loader) }
         return false
     }
@@ -238,7 +238,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         if !isStarting { DispatchQueue.global().async { loader.stopLoading() } }
     }
 
-    private func answer(of fallback: inout Fallback?, after outcome: NetworkOutcome) -> CachedURLResponse? {
+    private func answer(of fallback: inout Fallback?, after outcome: NetworkOutcome) -> Fallback.Answer? {
         if let last = task.currentRequest, last.url != task.originalRequest?.url,
             let answer = fallback?.answer(redirectedTo: last)
         {

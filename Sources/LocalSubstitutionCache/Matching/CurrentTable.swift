@@ -98,7 +98,7 @@ package struct ManifestSource: Sendable {
     func load() throws(ManifestError) -> SubstitutionTable {
         let own = try manifest().resolved(in: folder)
         var problem: ManifestError?
-        if let newer, !Self.isMissing(newer.folder) {
+        if let newer, !newer.folder.isFileURL || access(newer.folder.path, F_OK) == 0 || errno != ENOENT {
             do throws(ManifestError) {
                 let candidate = ManifestSource(candidate: newer.folder, reading: newer.reading)
                 if let table = try candidate.table(above: own.version) { return table }
@@ -107,15 +107,6 @@ package struct ManifestSource: Sendable {
             }
         }
         return SubstitutionTable(own, try own.contents(reading), passedOver: problem)
-    }
-
-    private static func isMissing(_ folder: URL) -> Bool {
-        do throws(FileProblem) {
-            _ = try FilePath(resolving: folder.path)
-            return false
-        } catch {
-            return error == .missing && folder.isFileURL
-        }
     }
 
     /// The maximum sizes in bytes of the manifest, and of all files that are copied into memory.

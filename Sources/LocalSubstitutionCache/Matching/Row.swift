@@ -37,6 +37,9 @@ package final class Row: @unchecked Sendable {
 
     package var substitution: Substitution { substitutions[index] }
 
+    /// The modification time of the file.
+    var fileDate: Date { contents.identity.date }
+
     /// Builds the response to a GET whose URL is spelled as in the manifest, unless it is already built.
     ///
     /// - Returns: The same instance on every call, on any thread; nil if Foundation cannot create the response. No

@@ -30,6 +30,15 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         #expect(status.hasSuffix("Z (offline)\""))
     }
 
+    @Test("A forged head with a long run of combining marks is no copy, raw or escaped")
+    func marks() throws {
+        for (mark, isCopy) in [("a", true), ("\u{0301}", false), ("\\u0301", false)] {
+            let name = String(repeating: mark, count: 100)
+            let head = Data("{\"url\":\"u\",\"responseURL\":\"u\",\"fields\":{\"\(name)\":\"\"},\"date\":1}".utf8)
+            #expect((ArchivedCopy(decoding: ArchivedCopy.headerLine(head, Data()) + head) != nil) == isCopy)
+        }
+    }
+
     @Test("A copy that waits for the disk is replayed, and removed by removeAll()")
     func pending() throws {
         let request = try request("a")
@@ -217,7 +226,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
             let request = try request("a")
             let url = try #require(request.url)
             let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
-            let incoming = IncomingCopy(of: request, since: 0, for: big)
+            let incoming = IncomingCopy(of: request, since: 0, version: 0, for: big)
             incoming.receive(head)
             return incoming
         }

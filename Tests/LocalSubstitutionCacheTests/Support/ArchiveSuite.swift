@@ -55,8 +55,11 @@ extension OfflineArchive {
     /// Archives a response whose body was received in one part.
     func keep(_ response: HTTPURLResponse, _ body: Data, for request: URLRequest, since moment: Int? = nil) {
         let moment = moment ?? RemovalLog.shared.begin(request)
-        let incoming = IncomingCopy(of: request, since: moment, for: self)
+        let incoming = IncomingCopy(of: request, since: moment, version: 0, for: self)
         incoming.receive(response)
         incoming.finish(incoming.hasRoom(for: body.count) ? body : nil, after: request)
     }
+
+    /// Returns the copy's response when there is no connection.
+    func answer(to request: URLRequest) -> CachedURLResponse? { copy(for: request)?.answer(after: .offline)?.response }
 }

@@ -45,11 +45,16 @@ class InstalledSuite {
     }
 
     /// Creates an archive in the test's folder, and does not install it.
-    func makeArchive(capacity: Int = 10_000_000, hostsWithCredentials: Set<String> = []) throws -> OfflineArchive {
+    func makeArchive(
+        capacity: Int = 10_000_000,
+        hostsWithCredentials: Set<String> = [],
+        keepsNetworkFirst: Bool = false
+    ) throws -> OfflineArchive {
         let archive = try OfflineArchive(
             directory: folder.url.appendingPathComponent("archive"),
             capacity: capacity,
-            hostsWithCredentials: hostsWithCredentials
+            hostsWithCredentials: hostsWithCredentials,
+            keepsNetworkFirst: keepsNetworkFirst
         )
         archives.append(archive)
         return archive
