@@ -12,6 +12,7 @@ package final class Network: @unchecked Sendable {
         var answer: @Sendable (Exchange) -> Void = { _ in }
         var asked: [Exchange] = []
         var isOffline = false
+        var isConstrained = false
         var waiting = 0
         var asksRegisteredClasses = false
         var isReal = false
@@ -26,6 +27,12 @@ package final class Network: @unchecked Sendable {
     package var isOffline: Bool {
         get { lock.withLock { values.isOffline } }
         set { lock.withLock { values.isOffline = newValue } }
+    }
+
+    /// True in Low Data Mode.
+    package var isConstrained: Bool {
+        get { lock.withLock { values.isConstrained } }
+        set { lock.withLock { values.isConstrained = newValue } }
     }
 
     /// True if requests are sent to real servers, by Foundation's own session.
@@ -67,22 +74,24 @@ package final class Exchange: Load, @unchecked Sendable {
     package let request: URLRequest
     private let original: URLRequest
     private let task: URLSessionTask
-    private let waits: Bool
+    private let configuration: URLSessionConfiguration
     private let lock = NSLock()
     private var isStopped = false
 
-    init(_ request: URLRequest, for task: URLSessionTask, waits: Bool) {
-        (self.request, original, self.task, self.waits) = (request.withoutProperties, request, task, waits)
+    init(_ request: URLRequest, for task: URLSessionTask, _ configuration: URLSessionConfiguration) {
+        (self.request, original, self.task) = (request.withoutProperties, request, task)
+        self.configuration = configuration
     }
 
     /// True once the task has been cancelled, or has followed a redirect.
     package var hasStopped: Bool { lock.withLock { isStopped } }
 
     func start() {
-        guard Network.shared.isOffline else { return Network.shared.take(self) }
+        let isForbidden = Network.shared.isConstrained && !configuration.allowsConstrainedNetworkAccess
+        guard Network.shared.isOffline || isForbidden else { return Network.shared.take(self) }
         // With `waitsForConnectivity`, the load waits for a connection. It would fail only after
         // `timeoutIntervalForResource`, which is several days.
-        if waits { Network.shared.wait() } else { end(URLError(.notConnectedToInternet)) }
+        if configuration.waitsForConnectivity { Network.shared.wait() } else { end(URLError(.notConnectedToInternet)) }
     }
 
     func stop() { lock.withLock { isStopped = true } }

@@ -121,8 +121,7 @@ public final class URLSession: NSObject, @unchecked Sendable {
         if let taker = classes.first(where: { $0.canInit(with: task) }) {
             return ProtocolLoad(taker, request, for: task)
         }
-        return Network.shared.isReal
-            ? ServerLoad(request, for: task, copied) : Exchange(request, for: task, waits: copied.waitsForConnectivity)
+        return Network.shared.isReal ? ServerLoad(request, for: task, copied) : Exchange(request, for: task, copied)
     }
 }
 

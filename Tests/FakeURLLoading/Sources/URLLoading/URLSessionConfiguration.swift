@@ -14,6 +14,8 @@ public final class URLSessionConfiguration: NSObject, NSCopying, @unchecked Send
     public var httpMaximumConnectionsPerHost = 6
     /// A Boolean value that indicates whether a load waits for a connection instead of failing.
     public var waitsForConnectivity = false
+    /// A Boolean value that indicates whether a load may use the network in Low Data Mode.
+    public var allowsConstrainedNetworkAccess = true
 
     public static var `default`: URLSessionConfiguration { URLSessionConfiguration() }
 
@@ -34,6 +36,7 @@ public final class URLSessionConfiguration: NSObject, NSCopying, @unchecked Send
         copy.httpCookieStorage = httpCookieStorage
         copy.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
         copy.waitsForConnectivity = waitsForConnectivity
+        copy.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
         return copy
     }
 }

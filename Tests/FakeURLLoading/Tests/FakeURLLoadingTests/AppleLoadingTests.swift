@@ -49,6 +49,20 @@ extension InstalledTests {
             #expect(session.configuration.waitsForConnectivity == waits, "the app's own stays as it is")
         }
 
+        @Test("In Low Data Mode, the file answers a session that forbids such loads, and the network any other")
+        func lowDataMode() async throws {
+            let app = try App()
+            Network.shared.isConstrained = true
+            Network.shared.answer = { $0.answer(200, "from the network") }
+            for isAllowed in [false, true] {
+                let client = Client()
+                let session = app.session(client) { $0.allowsConstrainedNetworkAccess = isAllowed }
+                let answer = ["200 from https://h/late", isAllowed ? "from the network" : "a file", "end"]
+                #expect(try await client.events(of: "https://h/late", in: session) == answer)
+            }
+            #expect(Network.shared.asked.count == 1)
+        }
+
         @Test("A file answers after the network's silence, also in a session that waits for connectivity")
         func silence() async throws {
             let app = try App()

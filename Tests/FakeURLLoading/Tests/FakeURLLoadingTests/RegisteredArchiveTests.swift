@@ -10,10 +10,14 @@ import Testing
 extension InstalledTests {
     @Suite("Archives in registered sessions")
     final class RegisteredArchiveTests: ServerSuite {
-        private func makeArchive(_ manifest: String = "{}") throws -> OfflineArchive {
+        private func makeArchive(
+            _ manifest: String = "{}",
+            keepsNetworkFirst: Bool = false
+        ) throws -> OfflineArchive {
             let archive = try OfflineArchive(
                 directory: folder.url.appendingPathComponent("archive"),
-                capacity: 10_000_000
+                capacity: 10_000_000,
+                keepsNetworkFirst: keepsNetworkFirst
             )
             try install(manifest, archive)
             return archive
@@ -91,6 +95,40 @@ extension InstalledTests {
                 #expect(cancels ? result.error == .cancelled : result.text == "page")
             }
             #expect(client.complaints == [])
+        }
+
+        @Test("The newer of copy and file answers offline and after silence, and the file after a status")
+        func newest() async throws {
+            final class Mode: Sendable {
+                let value = Locked("page")
+            }
+            let mode = Mode()
+            let site = try LoopbackServer { _ in
+                switch mode.value.value {
+                case "silent": .init(transfer: .silent)
+                case "404": .text("none", status: 404)
+                default: .text(Self.networkText)
+                }
+            }
+            let manifest = "{ \"\(site.url)/page\": { \"file\": \"a.txt\", \"when\": [404, \"offline\", \"1s\"] } }"
+            for keeps in [false, true] {
+                _ = mode.value.replace(with: "page")
+                let archive = try makeArchive(manifest, keepsNetworkFirst: keeps)
+                let client = StrictClient()
+                let session = client.session()
+                func text() async -> String? {
+                    await client.load(session.dataTask(with: request("page", of: site))).text
+                }
+                #expect(await text() == Self.networkText)
+                archive.waitUntilWritten()
+                #expect(archive.copies.count == (keeps ? 1 : 0))
+                for value in ["silent", "404", "offline"] where keeps || value != "offline" {
+                    _ = mode.value.replace(with: value)
+                    if value == "offline" { site.stop() }
+                    #expect(await text() == (keeps && value != "404" ? Self.networkText : Self.fileText), "\(value)")
+                }
+                #expect(client.complaints == [])
+            }
         }
 
         @Test("Loads that are not kept are counted by reason")
