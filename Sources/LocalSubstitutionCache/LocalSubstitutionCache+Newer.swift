@@ -36,8 +36,8 @@ extension LocalSubstitutionCache {
     ///
     /// Cost: reads all files, and waits until they are on the disk. So do not call it on the main thread.
     ///
-    /// - Parameter folder: A folder with a `manifest.json`, a file URL. It must be on the volume of the path. No file in
-    ///   it that answers may be behind a symbolic link. Afterwards it no longer exists here.
+    /// - Parameter folder: A folder with a `manifest.json`, a file URL. It must be on the volume of the path. No file
+    ///   in it that answers may be behind a symbolic link. Afterwards it no longer exists here.
     /// - Throws: ``ManifestError`` with every error of the folder, or with the reason why it was not moved. Nothing has
     ///   changed then.
     public func adopt(_ folder: URL) throws(ManifestError) {
