@@ -4,16 +4,19 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Compares the tables in the articles with the measured results of the engines.
+/// Compares the tables in the documents with the measured results of the engines.
 ///
 /// A table has two columns of results: of two engines, or of one engine that is used in two ways. With
-/// `UPDATE_GOLDEN_FILES=1`, the test updates the tables in the articles.
-@Suite("Statements about engines in the articles")
+/// `UPDATE_GOLDEN_FILES=1`, the test updates the tables in the documents.
+@Suite("Statements about engines in the documents")
 struct MeasuredKindsTests {
-    /// The articles; each column has a title, and a file with the measured results.
-    private static let articles: [(name: String, columns: [(title: String, file: String)])] = [
-        ("SiteInABrowser", [("Chromium", "WebExtension-Chromium"), ("Firefox", "WebExtension-Firefox")]),
-        ("WebViews", [("with rules", "WebKitGTK-rules"), ("as a mirror", "WebKitGTK-mirror")]),
+    /// The documents; each column has a title, and a file with the measured results.
+    private static let documents: [(path: String, columns: [(title: String, file: String)])] = [
+        (
+            "Tests/SubstituteTests/Fixtures/WebExtension.md",
+            [("Chromium", "WebExtension-Chromium"), ("Firefox", "WebExtension-Firefox")]
+        ),
+        ("Tests/WebKitGTK/README.md", [("with rules", "WebKitGTK-rules"), ("as a mirror", "WebKitGTK-mirror")]),
     ]
 
     /// Returns the result for each kind of resource on each page.
@@ -79,17 +82,15 @@ struct MeasuredKindsTests {
         return lines.joined()
     }
 
-    @Test("The tables show the measured results", arguments: articles.indices)
+    @Test("The tables show the measured results", arguments: documents.indices)
     func table(index: Int) throws {
-        let (name, columns) = Self.articles[index]
-        let article = Repository.folder.appendingPathComponent(
-            "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/\(name).md"
-        )
-        let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "<!-- measured -->\n")
+        let (path, columns) = Self.documents[index]
+        let document = Repository.folder.appendingPathComponent(path)
+        let parts = try String(contentsOf: document, encoding: .utf8).components(separatedBy: "<!-- measured -->\n")
         try #require(parts.count == 3)
         let table = try Self.table(columns)
         if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil {
-            try Data([parts[0], table, parts[2]].joined(separator: "<!-- measured -->\n").utf8).write(to: article)
+            try Data([parts[0], table, parts[2]].joined(separator: "<!-- measured -->\n").utf8).write(to: document)
         }
         #expect(parts[1] == table)
     }
