@@ -65,7 +65,7 @@ struct DocumentationTests {
     @Test("The README is short, and each of its links leads to a file")
     func readme() throws {
         let text = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
-        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 141)
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 121)
         let links = text.matches(of: /\]\(([^)#]+)\)|(?m)^\[\w+\]: (\S+)$/).compactMap { $0.output.1 ?? $0.output.2 }
         #expect(links.count > 15)
         for link in links {
