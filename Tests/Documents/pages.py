@@ -16,7 +16,7 @@ LEFT_OUT = {
     "swift run --package-path Tests/WebKitGTK Look": "needs a display and WebKitGTK; a step of .ci/long",
 }
 
-# Commands that the package manager runs without asking for permission, as the article "Install the tool" says.
+# Commands that the package manager runs without asking for permission, as the article "Guide for designers" says.
 READING = {"check", "explain", "completions", "help", "--help", "--version"}
 PERMISSIONS = "--allow-writing-to-package-directory --allow-network-connections all"
 
