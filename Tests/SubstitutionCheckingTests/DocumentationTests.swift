@@ -14,8 +14,8 @@ struct DocumentationTests {
 
     static let pages = [
         "README.md", "\(catalog)/LocalSubstitutionCache.md", "\(catalog)/GuideForDesigners.md",
-        "\(catalog)/WhenTheCacheIsAsked.md", "\(catalog)/Platforms.md", "\(catalog)/ManifestReference.md",
-        "\(catalog)/TestingYourApp.md", "\(catalog)/RecordingAnApp.md",
+        "\(catalog)/WhenTheCacheIsAsked.md", "\(catalog)/ManifestReference.md", "\(catalog)/TestingYourApp.md",
+        "\(catalog)/RecordingAnApp.md",
     ]
 
     /// Returns the code blocks of one language.
@@ -52,7 +52,7 @@ struct DocumentationTests {
         let manifests = try blocks(of: "json", in: page)
         #expect(
             !manifests.isEmpty
-                || ["Cache.md", "Asked.md", "Platforms.md", "App.md", "AnApp.md"].contains(where: page.hasSuffix)
+                || ["Cache.md", "Asked.md", "App.md", "AnApp.md"].contains(where: page.hasSuffix)
         )
         for manifest in manifests {
             #expect(

@@ -13,7 +13,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    /// Compares measured behaviour with the table in the article "Beyond the cache".
+    /// Compares measured behaviour with the table in the article "Sessions, offline and redirects".
     @Suite("The behaviour of network-first loads")
     final class WhatHappensTests: InstalledSuite {
         /// A row of the table; the raw value is its title in the article.
