@@ -15,7 +15,7 @@ struct DocumentationTests {
     static let pages = [
         "README.md", "\(catalog)/LocalSubstitutionCache.md", "\(catalog)/GuideForDesigners.md",
         "\(catalog)/WhenTheCacheIsAsked.md", "\(catalog)/ManifestReference.md", "\(catalog)/TestingYourApp.md",
-        "\(catalog)/RecordingAnApp.md",
+        "\(catalog)/FromAPage.md",
     ]
 
     /// Returns the code blocks of one language.
@@ -49,10 +49,11 @@ struct DocumentationTests {
     @Test("All manifests in the documentation are valid, except that their files do not exist", arguments: pages)
     func manifests(page: String) throws {
         let folder = try TemporaryFolder()
-        let manifests = try blocks(of: "json", in: page)
+        // The tool's options, with the pages to load, are no manifest.
+        let manifests = try blocks(of: "json", in: page).filter { !$0.contains("\"pages\"") }
         #expect(
             !manifests.isEmpty
-                || ["Cache.md", "Asked.md", "App.md", "AnApp.md"].contains(where: page.hasSuffix)
+                || ["Cache.md", "Asked.md", "App.md", "APage.md"].contains(where: page.hasSuffix)
         )
         for manifest in manifests {
             #expect(
