@@ -64,8 +64,9 @@ package protocol ArchivedLoad: AnyObject, Sendable {
     func countUnseen()
 }
 
-/// A response that an archive has kept, the time at which it was received, and the `$version` of the manifest when its
-/// load began; nil if that is not known.
+/// A response that an archive has kept.
+///
+/// Also the time at which it was received, and the `$version` of the manifest when its load began; nil if not known.
 package typealias LastGoodCopy = (response: CachedURLResponse, date: Date, version: Int64?)
 
 /// The reason why the body of a response is not available.

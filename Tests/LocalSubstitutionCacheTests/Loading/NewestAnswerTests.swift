@@ -14,7 +14,7 @@ import FoundationNetworking
 extension InstalledTests {
     @Suite("The newer of an archive's copy and a network-first file")
     final class NewestAnswerTests: InstalledSuite {
-        /// A server that answers as it is told, and an entry for its one page.
+        /// A server whose answer a test sets, and an entry for the server's one page.
         private struct Page {
             final class Next: Sendable {
                 let response = Locked<LoopbackServer.Response>(.text(InstalledSuite.networkText))
