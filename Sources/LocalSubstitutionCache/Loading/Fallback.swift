@@ -55,8 +55,8 @@ struct Fallback: @unchecked Sendable {
         case .networkFirst, .file, .leftAlone: return nil
         }
         guard let match else { return copy.response }
-        let isNewer = copy.version.map { $0 >= cache.currentTable.version } ?? false
-        return isNewer && copy.date > match.row.fileDate ? copy.response : nil
+        let isOfVersion = (copy.version ?? -1) >= cache.currentTable.version
+        return isOfVersion && copy.date > match.row.contents.identity.date ? copy.response : nil
     }
 
     /// Reads the archived copy that may answer, on a queue of the archive.

@@ -92,11 +92,8 @@ final class Installation: @unchecked Sendable {
 
     /// Returns the archive if it keeps responses to such requests; it may still refuse this one.
     func archive(for request: URLRequest, _ decision: Decision) -> (any ResponseArchive)? {
-        switch decision {
-        case .unnamed: request.cachePolicy == .optOut ? nil : archive
-        case .networkFirst: archive?.keepsNetworkFirst == true ? archive : nil
-        case .file, .leftAlone: nil
-        }
+        if case .unnamed = decision { return request.cachePolicy == .optOut ? nil : archive }
+        return decision.networkFirst != nil && archive?.keepsNetworkFirst == true ? archive : nil
     }
 
     /// The current installation, until another one replaces it or its cache is uninstalled.

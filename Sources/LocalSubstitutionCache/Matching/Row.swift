@@ -13,7 +13,7 @@ package final class Row: @unchecked Sendable {
     /// The whole array, because that avoids a copy of the substitution.
     private let substitutions: [Substitution]
     private let index: Int
-    private let contents: FileContents
+    let contents: FileContents
     /// The row's URL as Foundation spells it.
     private let spelling: String
     let isNetworkFirst: Bool
@@ -36,9 +36,6 @@ package final class Row: @unchecked Sendable {
     }
 
     package var substitution: Substitution { substitutions[index] }
-
-    /// The modification time of the file.
-    var fileDate: Date { contents.identity.date }
 
     /// Builds the response to a GET whose URL is spelled as in the manifest, unless it is already built.
     ///
