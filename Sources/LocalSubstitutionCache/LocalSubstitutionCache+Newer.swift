@@ -54,7 +54,7 @@ extension LocalSubstitutionCache {
         guard let adopted = try incoming.table(above: current) else {
             throw refusal("the folder's \"$version\" is not higher than \(current), which answers; raise it")
         }
-        for path in ["manifest.json"] + adopted.substitutions.files.map(\.path) {
+        for path in ["manifest.json"] + Set(adopted.substitutions.map(\.file)).sorted() {
             do throws(FileProblem) {
                 let file = try FilePath(resolving: folder.path).appending(path)
                 // A link that leads through the folder's own path would be broken once the folder is moved.

@@ -78,8 +78,19 @@ package struct SecretScanner {
     private var gap = 0..<0
     /// The end of the secret that is not certain and was found last; its value is read further, for one that is.
     private var open = 0
+    /// The XML element whose start tag is being read; nil outside of start tags.
+    private var element: Element?
+    /// The next end of an element's content, or of a CDATA section; it is searched once, so the cost stays linear.
+    private var elementEnds: [Bool: Int] = [:]
     /// The name in `name=password`, whose `value=` is a secret, and so is the part of a form after an empty line.
     private var secretName: String?
+
+    /// The start tag of an XML element, without the prefix of a namespace.
+    private struct Element {
+        var name = ""
+        /// True until the name has been read.
+        var isUnnamed = true
+    }
 
     /// Returns the secrets in a text, in order, without overlaps.
     ///
@@ -165,7 +176,9 @@ package struct SecretScanner {
         var index = 0
         while index < letters.count {
             if letters[index].isRaw { enter(index) }
-            if zone == .query, isStartOfPiece(index), let end = readPiece(index) {
+            if letters[index].isOne(of: "<>"), let end = readTag(index) {
+                index = end
+            } else if zone == .query, isStartOfPiece(index), let end = readPiece(index) {
                 index = end
             } else {
                 index = letters[index].isOfWord ? readWord(index) : index + 1
@@ -243,16 +256,19 @@ package struct SecretScanner {
             return max(end, add(parameterName, whole(key), to: last, isCertain: isCertain, isToken: isToken))
         }
         let name = text(start..<end)
+        if element?.isUnnamed == true {
+            // A prefix names the namespace.
+            element = Element(name: name, isUnnamed: end < letters.count && letters[end].isOne(of: ":"))
+        }
         let suggestion = SecretWords.suggestion(of: name)
         if suggestion == .certain, start >= open, let object = objectOfMember(after: end) {
             _ = add(name, object.lowerBound, to: object.upperBound, isObject: true)
         }
-        if let sign = contentOfElement(start..<end) ?? assignment(after: end) {
+        if let sign = assignment(after: end) {
             if !isURL, [end, sign.index + 1, sign.value - 1].contains(where: { letters[$0].endsURL }) {
                 begin(.text, after: sign.index)
             }
-            let isValue = ["value", "val", "content", "contents", "string"].contains(name.lowercased())
-            let announced = isValue ? secretName : nil
+            let announced = Self.values.contains(name.lowercased()) ? secretName : nil
             let isCertain = suggestion == .certain || announced != nil
             if isCertain || start >= open && isSecret(suggestion, sign) {
                 let first = letters[sign.index].isRaw ? sign.value : whole(sign.value)
@@ -262,17 +278,16 @@ package struct SecretScanner {
                 let isToken = isCertain && isToken(sign.value)
                 return max(end, add(announced ?? name, first, to: last, isCertain: isCertain, isToken: isToken))
             }
-            if ["name", "key", "field", "param", "header", "id"].contains(name.lowercased()) {
-                let word = text(letters[sign.value...].prefix { $0.isOfWord }.indices)
-                secretName = SecretWords.suggestion(of: word) == .certain ? word : nil
-            }
+            readSecretName(after: name, at: sign.value)
             return end
         }
         if let announced = secretName, let part = partOfForm(after: end) {
             secretName = nil
             return add(announced, part.lowerBound, to: part.upperBound, isCertain: true)
         }
-        if SecretWords.schemes.contains(name.lowercased()), let (next, isLine) = secretAfterScheme(start..<end) {
+        if SecretWords.schemes.contains(name.lowercased()), let (next, isLine) = secretAfterScheme(start..<end),
+            element == nil || !isLine
+        {
             let last = endOfValue(next, isLine: isLine)
             return add(zone == .query ? parameterName : name, whole(next), to: last, isCertain: true, isToken: true)
         }
@@ -368,28 +383,84 @@ package struct SecretScanner {
         return sign
     }
 
-    /// Returns the content of the XML element that a word names; nil if the word names none, or if it is not closed.
-    private func contentOfElement(_ name: Range<Int>) -> Assignment? {
-        var before = letters[..<name.lowerBound]
-        // A prefix names the namespace.
-        if before.last?.isOne(of: ":") == true {
-            before = before[..<(before.dropLast().lastIndex { !$0.isOfWord }.map { $0 + 1 } ?? 0)]
+    /// Notes the name in `name=password`, whose value follows under another name.
+    private mutating func readSecretName(after name: String, at index: Int) {
+        guard ["name", "key", "field", "param", "header", "id"].contains(name.lowercased()) else { return }
+        let word = text(letters[index...].prefix { $0.isOfWord }.indices)
+        secretName = SecretWords.suggestion(of: word) == .certain ? word : nil
+    }
+
+    private static let values: Set = ["value", "val", "content", "contents", "string"]
+    /// The elements whose content is the value of the name in an attribute.
+    private static let pairs: Set = [
+        "param", "parameter", "property", "field", "entry", "item", "header", "cookie", "setting", "var", "arg",
+        "argument",
+    ]
+
+    /// Begins a start tag at "<"; at ">", reads the content of the element, and returns the end of a secret there.
+    private mutating func readTag(_ index: Int) -> Int? {
+        if letters[index].isOne(of: "<") {
+            let isTag = index + 1 < letters.count && letters[index + 1].isOfWord
+            element = isTag ? Element() : nil
+            return nil
         }
-        guard before.last?.isOne(of: "<") == true,
-            let sign = letters[name.upperBound...].firstIndex(where: { $0.isOne(of: "<>") }),
-            letters[sign].isOne(of: ">"),
-            sign == name.upperBound || letters[name.upperBound].isSpace && !letters[sign - 1].isOne(of: "/")
-        else { return nil }
-        var (value, quote) = (sign + 1, UInt8(ascii: "<"))
-        if letters[value...].prefix(9).map(\.byte).elementsEqual("<![CDATA[".utf8) {
-            (value, quote) = (value + 9, UInt8(ascii: "]"))
+        guard let tag = element?.name, !letters[index - 1].isOne(of: "/") else { return nil }
+        element = nil
+        let name = tag.lowercased()
+        let announced = Self.values.contains(name) || Self.pairs.contains(name) ? secretName : nil
+        let suggestion = SecretWords.suggestion(of: tag)
+        guard announced != nil || suggestion == .certain || suggestion == .likely else {
+            readSecretName(after: tag, at: index + 1)
+            return nil
         }
-        // The limit keeps the cost linear if many elements are not closed.
-        guard let end = letters[value...].prefix(10_000).firstIndex(where: { $0.byte == quote }), end > value,
-            end + 1 < letters.count, letters[end + 1].isOne(of: "/]")
-        else { return nil }
-        let last = letters[sign].isRaw ? quote : nil
-        return Assignment(index: sign, isEqual: true, isOfJSON: false, value: value, quote: last)
+        guard let content = contentOfElement(tag, from: index + 1) else { return nil }
+        let isRaw = letters[index].isRaw
+        // Like an object of JSON, an element that holds elements may be public.
+        let isObject = zip(letters[content], letters[content].dropFirst()).contains {
+            $0.isOne(of: "<") && $0.isRaw == isRaw && $1.isOfWord
+        }
+        if isObject, announced != nil { return nil }
+        secretName = nil
+        let end = add(
+            announced ?? tag,
+            isRaw ? content.lowerBound : whole(content.lowerBound),
+            to: isRaw ? content.upperBound : max(content.upperBound, endOfValue(content.lowerBound)),
+            isCertain: !isObject && (announced != nil || suggestion == .certain),
+            isToken: !isObject && isToken(content.lowerBound),
+            isObject: isObject
+        )
+        return max(index + 1, end)
+    }
+
+    /// Returns the content of an XML element; nil if it is empty, or does not end.
+    ///
+    /// A message may have been cut inside it, and then ends in "…".
+    private mutating func contentOfElement(_ name: String, from index: Int) -> Range<Int>? {
+        guard var start = letters[index...].firstIndex(where: { !$0.isSpace }) else { return nil }
+        let isData = isText("<![CDATA[", at: start)
+        if isData { start += 9 }
+        if elementEnds[isData].map({ $0 < start }) ?? true {
+            elementEnds[isData] =
+                letters[start...].indices.first {
+                    letters[$0].byte == 0xE2 && isText("…", at: $0)
+                        || letters[$0].isOne(of: "]<") && isText(isData ? "]]>" : "</", at: $0)
+                } ?? letters.count
+        }
+        var end = elementEnds[isData] ?? letters.count
+        if !isData, isText("<", at: end), !isEndTag(name, at: end) {
+            end = letters[end...].prefix(300).indices.first { isEndTag(name, at: $0) } ?? letters.count
+        }
+        return start < end && end < letters.count ? start..<end : nil
+    }
+
+    private func isEndTag(_ name: String, at index: Int) -> Bool {
+        guard letters[index].isOne(of: "<"), isText("</", at: index) else { return false }
+        let word = letters[(index + 2)...].prefix { $0.isOfWord }
+        return isText(name, at: index + 2) || isText(":\(name)", at: word.endIndex)
+    }
+
+    private func isText(_ text: String, at index: Int) -> Bool {
+        index < letters.count && letters[index...].prefix(text.utf8.count).map(\.byte).elementsEqual(text.utf8)
     }
 
     /// Returns the content of the object or list after `"name":`; nil if another value follows, or none.

@@ -285,6 +285,12 @@ struct SecretMaskTests {
             ("it sent {\"session\":{\"id\":\"ab\"}}", "it sent {\"session\":{masked}}"),
             ("it sent {\"a\":[{\"b\":\"ab\"}]}", "it sent {\"a\":[{\"b\":\"ab\"}]}"),
             ("password: hunter2", "password: masked"), ("https://h/a?state=x&code=y", "https://h/a?state=x&code=y"),
+            ("it sent <a:token b=\"c\">hunter2</a:token>", "it sent <a:token b=\"c\">masked</a:token>"),
+            ("it sent \"<password>hunter2…\" to", "it sent \"<password>masked…\" to"),
+            ("write <token> for it, and <password/> or </pin>", "write <token> for it, and <password/> or </pin>"),
+            ("<session><title>A</title></session>", "<session>masked</session>"),
+            ("<key>CFBundleName</key><string>App</string>", "<key>CFBundleName</key><string>App</string>"),
+            ("<input name=\"password\"> <b>Hello</b>", "<input name=\"password\"> <b>Hello</b>"),
             ("use: substitute add 'https://h/?token=x'", "use: substitute add 'https://h/?token=x'"),
             ("substitute add: https://h/?token=x is", "substitute add: https://h/?token=masked is"),
             ("a?pin=1; did you mean \"//h/?pin=1\"?", "a?pin=masked; did you mean \"//h/?pin=masked\"?"),
@@ -300,7 +306,8 @@ struct SecretMaskTests {
         try await onThread(stackSize: 512 << 10) {
             for part in [
                 "?a=", "?next=%3Fa%3D", "&a=%2526b%253Dc", ";a,b=", "{\"a\":", "key=name&", "Bearer ", "token+",
-                "a;v=1f,", "[=", "%5B=", "[%3D", "[= ", "eyJ-", "/npm_a.",
+                "a;v=1f,", "[=", "%5B=", "[%3D", "[= ", "eyJ-", "/npm_a.", "<token>", "<token><![CDATA[", "<a:",
+                "<token>…",
             ] {
                 let growth = Growth.whenEightfold(1000) { count in
                     let url = "https://h/a?" + String(repeating: part, count: count) + "&token=hunter2"

@@ -159,6 +159,17 @@ struct AdoptTests {
                 try FileManager.default.removeItem(at: incoming)
             }
         }
+        // Several paths lead to one file, or a folder is a link.
+        for target in ["a.css", "../incoming"] {
+            let incoming = try site.write("new", version: "14", to: "incoming")
+            let (name, path) = target == "a.css" ? ("z.css", "z.css") : ("d", "d/a.css")
+            let manifest = "{ \"$version\": 14, \"https://h/a\": \"a.css\", \"https://h/b\": \"\(path)\" }"
+            try site.folder.write(manifest, to: "incoming/manifest.json")
+            #expect(symlink(target, incoming.appendingPathComponent(name).path) == 0)
+            let error = try #require(throws: ManifestError.self) { try cache.adopt(incoming) }
+            #expect(error.description.contains("\"\(path)\" is a symbolic link"), "\(error)")
+            try FileManager.default.removeItem(at: incoming)
+        }
     }
 
     @Test("Links to the folder and to its place lead to what is moved")
