@@ -117,15 +117,16 @@ struct PasswordTests {
             console.printOwn(message)
             for isOwn in [false, true] {
                 try console.printJSON(["url": visible(url), "message": message, message: "a"], isOwn: isOwn)
-                let command = WorkflowCommand("error", message, title: "bad-url", at: (url, 1, 1), isOwn: isOwn).text
-                #expect(command.hasPrefix("::error file=") && command.contains("title=bad-url::"))
-                console.printMasked(command)
+                console.printAnnotation("error", message, title: "bad-url", at: (url, 1, 1), isOwn: isOwn)
             }
             console.printMasked(HTML.escaped(message))
         }
         console.flush()
         let text = written.text(of: .output) + written.text(of: .errors)
         #expect(text.contains("…") && !text.contains("s3cr3t") && !text.contains("cr3t@"), "\(text)")
+        let annotations = text.split(separator: "\n").filter { $0.hasPrefix("::") }
+        #expect(annotations.count == 6, "\(text)")
+        #expect(annotations.allSatisfy { $0.hasPrefix("::error file=") && $0.contains("title=bad-url::") }, "\(text)")
     }
 
     @Test("The password in a manifest is hidden in every format, whatever the error", arguments: Self.urls)

@@ -37,7 +37,7 @@ package struct CheckReport {
     package func print(as format: ReportFormat) throws {
         switch format {
         case .text: printText()
-        case .json: for issue in results.flatMap(\.issues) { try console.printJSON(JSONIssue(issue), isOwn: true) }
+        case .json: for issue in results.flatMap(\.issues) { try printJSON(issue) }
         case .github: printGitHub()
         }
     }
@@ -84,25 +84,18 @@ package struct CheckReport {
 
     // MARK: - Formats for programs
 
-    private struct JSONIssue: Encodable {
-        let file: String
-        let line: Int
-        let column: Int
-        let severity: String
-        let code: String
-        let message: String
-
-        init(_ issue: ManifestIssue) {
-            (file, line, column) = (visible(issue.file), issue.line, issue.column)
-            (severity, code, message) = (issue.severity.rawValue, issue.code.rawValue, issue.message)
-        }
+    private func printJSON(_ issue: ManifestIssue) throws {
+        let object: JSONObject = [
+            "file": visible(issue.file), "line": issue.line, "column": issue.column,
+            "severity": issue.severity.rawValue, "code": issue.code.rawValue, "message": issue.message,
+        ]
+        try console.printJSON(object, isOwn: true)
     }
 
     private func printGitHub() {
         for issue in results.flatMap(\.issues) {
             let (severity, place) = (issue.severity.rawValue, (issue.file, issue.line, issue.column))
-            let command = WorkflowCommand(severity, issue.message, title: issue.code.rawValue, at: place, isOwn: true)
-            console.printMasked(command.text)
+            console.printAnnotation(severity, issue.message, title: issue.code.rawValue, at: place, isOwn: true)
         }
         console.print(verdict)
     }

@@ -2,19 +2,18 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionChecking
 
-/// A GitHub workflow command that reports an issue; GitHub shows the issue beside its line.
-///
-/// https://docs.github.com/actions/reference/workflow-commands-for-github-actions
-package struct WorkflowCommand {
-    package let text: String
-
+extension Console {
+    /// Writes a workflow command that reports an issue; GitHub shows the issue beside its line.
+    ///
+    /// https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+    ///
     /// - Parameters:
     ///   - severity: `error`, `warning` or `notice`.
     ///   - message: A sentence.
     ///   - title: One or a few words.
     ///   - place: The file with a line and a column in it; nil if the command is about no file.
     ///   - isOwn: True if the sentence is about the user's own manifest and files.
-    package init(
+    package func printAnnotation(
         _ severity: String,
         _ message: String,
         title: String,
@@ -26,7 +25,7 @@ package struct WorkflowCommand {
         }
         // In the command, the colons before the sentence would make its beginning look like a password.
         let message = Self.data(SecretMask.shown(message, isOwn: isOwn))
-        text = "::\(severity) \(properties ?? "")title=\(Self.property(title))::\(message)"
+        printMasked("::\(severity) \(properties ?? "")title=\(Self.property(title))::\(message)")
     }
 
     private static func data(_ text: String) -> String {

@@ -97,8 +97,8 @@ package final class Console {
     /// Writes a JSON object to standard output as a line, with each of its texts masked.
     ///
     /// If `isOwn` is true, the object is about the user's own manifest and files.
-    package func printJSON(_ value: some Encodable, isOwn: Bool = false) throws {
-        let line = try JSONLine.encode(value)
+    package func printJSON(_ object: JSONObject, isOwn: Bool = false) throws {
+        let line = try JSONLine.encode(object)
         let isPlain = !UserInformation.mayBe(in: line.utf8) && SecretMask.shown(line, isOwn: isOwn) == line
         if isPlain { return printMasked(line) }
         let masked = try line.replacing(Self.string) { match in

@@ -276,28 +276,13 @@ struct ExplainCommand {
     }
 
     private func printJSON(_ answer: ExplainedRequest) throws {
-        struct OutputLine: Encodable {
-            let url: String
-            let substituted: Bool
-            let file: String?
-            let status: Int?
-            let headers: [String: String]?
-            let reason: String
-            let browserURL: String?
-            let command: String?
-        }
         let fields = answer.response.map { Dictionary(Self.fields($0), uniquingKeysWith: { $1 }) }
-        let line = OutputLine(
-            url: visible(answer.text),
-            substituted: answer.response != nil,
-            file: answer.explanation?.substitution.map { visible($0.file) },
-            status: answer.response?.statusCode,
-            headers: fields?.mapValues { visible($0) },
-            reason: answer.sentence,
-            browserURL: answer.browserURL.map { visible($0) },
-            command: answer.command
-        )
-        try console.printJSON(line)
+        try console.printJSON([
+            "url": visible(answer.text), "substituted": answer.response != nil,
+            "file": answer.explanation?.substitution.map { visible($0.file) },
+            "status": answer.response?.statusCode, "headers": fields?.mapValues { visible($0) },
+            "reason": answer.sentence, "browserURL": answer.browserURL.map { visible($0) }, "command": answer.command,
+        ])
     }
 
     private static func fields(_ response: HTTPURLResponse) -> [(String, String)] {

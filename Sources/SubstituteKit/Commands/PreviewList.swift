@@ -24,7 +24,7 @@ struct PreviewList {
 
     func print(as format: ReportFormat, _ console: Console) throws {
         if format == .json {
-            for substitution in shipped { try console.printJSON(OutputLine(substitution, use), isOwn: true) }
+            for substitution in shipped { try console.printJSON(object(substitution), isOwn: true) }
             return
         }
         console.printTable(
@@ -47,23 +47,13 @@ struct PreviewList {
         console.print("\(counted(unused.count, "file")) never used, \(size)\(excess)\(list)")
     }
 
-    private struct OutputLine: Encodable {
-        let url: String
-        let file: String
-        let type: String
-        let size: Int
-        let line: Int
-        let when: [String]
-        let until: String?
-        let times: Int?
-
-        init(_ substitution: Substitution, _ use: RecordedUse?) {
-            times = use?.times(substitution)
-            (url, file) = (visible(substitution.url), visible(substitution.file))
-            (type, size, line) = (substitution.mediaType, substitution.size, substitution.line)
-            when = substitution.conditions.map { $0.description.filter { $0 != "\"" } }
-            until = substitution.lastDay
-        }
+    private func object(_ substitution: Substitution) -> JSONObject {
+        [
+            "url": visible(substitution.url), "file": visible(substitution.file), "type": substitution.mediaType,
+            "size": substitution.size, "line": substitution.line,
+            "when": substitution.conditions.map { $0.description.filter { $0 != "\"" } },
+            "until": substitution.lastDay, "times": use?.times(substitution),
+        ]
     }
 
     private static func remarks(of substitution: Substitution) -> String {

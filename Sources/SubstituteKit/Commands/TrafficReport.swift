@@ -71,25 +71,15 @@ struct TrafficReport {
     }
 
     func printJSON() throws {
-        struct OutputLine: Encodable {
-            let url: String
-            let method: String
-            let times: Int
-            let bytes: Int
-            let reason: String
-            let refusal: String?
-            let command: String?
-
-            init(_ item: RecordedTraffic.Item, refusal: String? = nil, _ miss: Miss? = nil) {
-                (url, method, times, bytes) = (visible(item.url), item.method, item.times, item.byteCount)
-                reason = miss?.reason ?? visible(item.reason)
-                (self.refusal, command) = (refusal.map { visible($0) }, miss?.command)
-            }
+        func print(_ item: RecordedTraffic.Item, refusal: String? = nil, _ miss: Miss? = nil) throws {
+            try console.printJSON([
+                "url": visible(item.url), "method": item.method, "times": item.times, "bytes": item.byteCount,
+                "reason": miss?.reason ?? visible(item.reason), "refusal": refusal.map { visible($0) },
+                "command": miss?.command,
+            ])
         }
-        let lines =
-            missed.map { OutputLine($0.item, $0.miss) }
-            + added.map { OutputLine($0.item, refusal: "\(quoted($0.file)) answers it now") }
-            + traffic.others.map { OutputLine($0, refusal: $0.refusal) }
-        for line in lines { try console.printJSON(line) }
+        for (item, miss) in missed { try print(item, miss) }
+        for (item, file) in added { try print(item, refusal: "\(quoted(file)) answers it now") }
+        for item in traffic.others { try print(item, refusal: item.refusal) }
     }
 }

@@ -219,34 +219,19 @@ private struct UpdateRun {
     /// Prints an object for each file, or an annotation for each file that is not current.
     func print(as format: ReportFormat, _ console: Console) throws {
         for (index, finding) in findings.enumerated() {
-            let reason = failed[index] ?? finding.reason
+            let (reason, state) = (failed[index] ?? finding.reason, finding.state.rawValue)
+            let file = finding.copy.substitution
             if format == .json {
-                try console.printJSON(OutputLine(finding, reason))
+                try console.printJSON([
+                    "url": visible(file.url), "file": visible(file.file), "state": state,
+                    "size": finding.localSize ?? file.size, "date": finding.date,
+                    "remoteSize": finding.size, "remoteDate": finding.remoteDate, "reason": reason,
+                ])
             } else if failed[index] != nil || finding.needsAttention || finding.state == .unknown {
-                let (file, place) = (finding.copy.substitution, addition.manifest.name)
                 let sentence = "\(quoted(file.file)) is not current: \(reason ?? finding.cells.last ?? "")"
-                let title = finding.state.rawValue
-                let command = WorkflowCommand("warning", sentence, title: title, at: (place, file.line, file.column))
-                console.printMasked(command.text)
+                let place = (addition.manifest.name, file.line, file.column)
+                console.printAnnotation("warning", sentence, title: state, at: place)
             }
-        }
-    }
-
-    private struct OutputLine: Encodable {
-        let url: String
-        let file: String
-        let state: String
-        let size: Int
-        let date: String?
-        let remoteSize: Int?
-        let remoteDate: String?
-        let reason: String?
-
-        init(_ finding: RemoteCheck.Finding, _ reason: String?) {
-            let substitution = finding.copy.substitution
-            (url, file, state) = (visible(substitution.url), visible(substitution.file), finding.state.rawValue)
-            (size, date) = (finding.localSize ?? substitution.size, finding.date)
-            (remoteSize, remoteDate, self.reason) = (finding.size, finding.remoteDate, reason)
         }
     }
 }

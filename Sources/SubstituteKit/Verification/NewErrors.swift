@@ -12,9 +12,9 @@ struct NewErrors: Sendable {
         let wasAskedBefore: Bool
     }
 
-    private(set) var loads: [FailedLoad]
+    let loads: [FailedLoad]
     /// The errors that scripts and the browser reported, one line each.
-    private(set) var complaints: [String]
+    let complaints: [String]
 
     var isEmpty: Bool { loads.isEmpty && complaints.isEmpty }
 
@@ -58,16 +58,6 @@ struct NewErrors: Sendable {
             return counts[complaint.words, default: 0] < 0
         }
         .map(\.words)
-    }
-
-    /// Returns the errors with a function applied to all texts.
-    func map(_ change: (String) -> String) -> NewErrors {
-        var errors = self
-        errors.loads = loads.map {
-            FailedLoad(url: change($0.url), status: $0.status, wasAskedBefore: $0.wasAskedBefore)
-        }
-        errors.complaints = complaints.map(change)
-        return errors
     }
 
     private static func withoutQuery(_ url: String) -> String { String(url.prefix { $0 != "?" }) }

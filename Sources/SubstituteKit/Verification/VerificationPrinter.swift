@@ -20,10 +20,9 @@ struct VerificationPrinter {
     }
 
     func print(_ page: Verification, _ manifest: ManifestFile) throws {
-        let page = page.harmless
         switch format {
         case .text: printText(page)
-        case .json: try console.printJSON(JSONPage(page, limits))
+        case .json: try console.printJSON(object(page))
         case .github: printGitHub(page, manifest)
         }
         console.flush()
@@ -33,14 +32,18 @@ struct VerificationPrinter {
     func print(_ page: UnloadedPage) throws {
         switch format {
         case .text: console.printError("substitute verify: \(page.reason)")
-        case .json: try console.printJSON(page)
+        case .json: try console.printJSON(["url": page.url, "fits": false, "problems": [page.reason]])
         case .github:
-            console.printMasked(
-                WorkflowCommand("error", page.reason, title: VerificationLimits.Problem.Kind.pageFails.rawValue).text
-            )
+            let title = VerificationLimits.Problem.Kind.pageFails.rawValue
+            console.printAnnotation("error", page.reason, title: title)
         }
         console.flush()
     }
+
+    /// Returns a text of a page that the GitHub runner cannot mistake for a command.
+    ///
+    /// The runner looks for "##[" anywhere in a line.
+    private static func harmless(_ text: String) -> String { text.replacingOccurrences(of: "##[", with: "## [") }
 
     // MARK: - Text
 
@@ -57,7 +60,7 @@ struct VerificationPrinter {
         case .fails:
             console.print(url)
             for problem in problems.prefix(Self.most) {
-                console.print(console.coloured("  error: \(problem.sentence)", .red))
+                console.print(console.coloured("  error: \(Self.harmless(problem.sentence))", .red))
             }
             if problems.count > Self.most {
                 console.print("  … and \(counted(problems.count - Self.most, "more error"))")
@@ -66,8 +69,8 @@ struct VerificationPrinter {
         }
         for remark in remarks(on: page) {
             let label = remark.label.padding(toLength: 8, withPad: " ", startingAt: 0)
-            console.print("  \(label) \(remark.sentence)")
-            if let command = remark.command { console.print("           Add it with: \(command)") }
+            console.print(Self.harmless("  \(label) \(remark.sentence)"))
+            if let command = remark.command { console.print(Self.harmless("           Add it with: \(command)")) }
         }
         guard verdict == .fails else { return }
         let sum = counted(problems.count, "error")
@@ -129,99 +132,42 @@ struct VerificationPrinter {
     private func printGitHub(_ page: Verification, _ manifest: ManifestFile) {
         for problem in limits.problems(with: page) {
             let place = problem.change.map { (manifest.name, $0.substitution.line, 1) }
-            let command = WorkflowCommand("error", problem.sentence, title: problem.kind.rawValue, at: place)
-            console.printMasked(command.text)
+            let sentence = Self.harmless(problem.sentence)
+            console.printAnnotation("error", sentence, title: problem.kind.rawValue, at: place)
         }
         for remark in remarks(on: page) {
             guard let (severity, title) = remark.annotation else { continue }
             let sentence = remark.sentence + (remark.command.map { " Add it with: \($0)" } ?? "")
-            console.printMasked(WorkflowCommand(severity, sentence, title: title).text)
+            console.printAnnotation(severity, Self.harmless(sentence), title: title)
         }
         console.print("\(page.title): \(page.counts)")
     }
 
-    /// The JSON object for one page: sizes in bytes, shares from 0 to 1, positions in CSS pixels.
-    private struct JSONPage: Encodable {
-        struct Change: Encodable {
-            let url: String
-            let file: String
-            let line: Int
-            let size: Int
-            let servedSize: Int?
-            let servedStatus: Int?
+    /// Returns the JSON object for one page: sizes in bytes, shares from 0 to 1, positions in CSS pixels.
+    private func object(_ page: Verification) -> JSONObject {
+        func text(_ text: String) -> String { Self.harmless(visible(text)) }
+        let problems = limits.problems(with: page).map { Self.harmless($0.sentence) }
+        let changed = page.changes.map { change -> JSONObject in
+            let size: Int? = if case .body(let data) = change.served { data.count } else { nil }
+            let status: Int? = if case .status(let code) = change.served { code } else { nil }
+            return [
+                "url": visible(change.url), "file": visible(change.substitution.file),
+                "line": change.substitution.line, "size": change.count, "servedSize": size, "servedStatus": status,
+            ]
         }
-
-        struct Picture: Encodable {
-            let differs: Double
-            let places: [PictureComparison.Region]
+        let missed = page.misses.map { miss -> JSONObject in
+            ["url": text(miss.url), "reason": Self.harmless(miss.reason), "command": miss.command.map(Self.harmless)]
         }
-
-        let url: String
-        let device: String?
-        let fits: Bool
-        let requests: Int
-        let fromFiles: Int
-        let compared: Int
-        let redirected: Int
-        let fileBytes: Int
-        let networkBytes: Int
-        let changed: [Change]
-        let missed: [Miss]
-        let failed: [String]
-        let errors: [String]
-        let picture: Picture
-        let notes: [String]
-        let problems: [String]
-
-        init(_ page: Verification, _ limits: VerificationLimits) {
-            let problems = limits.problems(with: page).map(\.sentence)
-            (url, device) = (visible(page.url), page.device)
-            (requests, fromFiles) = (page.requestCount, page.answeredCount)
-            (compared, redirected) = (page.comparedCount, page.redirectCount)
-            (fileBytes, networkBytes) = (page.fileBytes, page.networkBytes)
-            changed = page.changes.map { change in
-                var (size, status) = (Int?.none, Int?.none)
-                switch change.served {
-                case .body(let data): size = data.count
-                case .status(let code): status = code
-                case .nothing: break
-                }
-                return Change(
-                    url: visible(change.url),
-                    file: visible(change.substitution.file),
-                    line: change.substitution.line,
-                    size: change.count,
-                    servedSize: size,
-                    servedStatus: status
-                )
-            }
-            missed = page.misses.map { Miss(url: visible($0.url), reason: $0.reason, command: $0.command) }
-            failed = page.errors.loads.map { visible($0.url) }
-            errors = page.errors.complaints.map { visible($0) }
-            picture = Picture(differs: page.comparison.share, places: page.comparison.places)
-            notes = page.notes.map { visible($0) }
-            self.problems = problems
+        let picture: JSONObject = ["differs": page.comparison.share, "places": page.comparison.places]
+        return [
             // If nothing was compared, it is unknown whether the files fit.
-            fits = problems.isEmpty && page.comparedCount > 0
-        }
-    }
-}
-
-extension Verification {
-    /// A copy whose texts the GitHub runner cannot mistake for commands.
-    ///
-    /// The runner looks for "##[" anywhere in a line.
-    fileprivate var harmless: Verification {
-        func harmless(_ text: String) -> String { text.replacingOccurrences(of: "##[", with: "## [") }
-        var page = self
-        page.misses = misses.map {
-            Miss(url: harmless($0.url), reason: harmless($0.reason), command: $0.command.map(harmless))
-        }
-        page.errors = errors.map(harmless)
-        page.askedOnce = (askedOnce.network.map(harmless), askedOnce.files.map(harmless))
-        page.incompleteness = incompleteness.map(harmless)
-        page.notes = notes.map(harmless)
-        return page
+            "url": visible(page.url), "device": page.device, "fits": problems.isEmpty && page.comparedCount > 0,
+            "requests": page.requestCount, "fromFiles": page.answeredCount, "compared": page.comparedCount,
+            "redirected": page.redirectCount, "fileBytes": page.fileBytes, "networkBytes": page.networkBytes,
+            "changed": changed, "missed": missed, "failed": page.errors.loads.map { text($0.url) },
+            "errors": page.errors.complaints.map(text), "picture": picture, "notes": page.notes.map(text),
+            "problems": problems,
+        ]
     }
 }
 
@@ -256,12 +202,7 @@ extension Verification {
 }
 
 /// A page that could not be loaded.
-struct UnloadedPage: Encodable {
+struct UnloadedPage {
     let url: String
-    let fits = false
-    let problems: [String]
-
-    init(url: String, reason: String) { (self.url, problems) = (url, [reason]) }
-
-    var reason: String { problems[0] }
+    let reason: String
 }
