@@ -31,7 +31,7 @@ extension Browser {
             if event.session == page?.session { failure = ToolError("the browser's tab with the page has crashed") }
             if let session = event.session { documents.remove(session) }
         case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
-            if let error = ReportedError(event) { onEvent(.complaint(error)) }
+            if complaints.count < Self.mostComplaints, let error = ReportedError(event) { complaints.append(error) }
         default: traffic.receive(event)
         }
     }

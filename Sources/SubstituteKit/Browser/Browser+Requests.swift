@@ -10,6 +10,8 @@ extension Browser {
             decision = await interceptor.decide(on: held)
         }
         var parameters: [String: any Sendable] = ["requestId": held.requestId]
+        // The browser does not hold a request again once it has an outcome or an answer.
+        var isFinal = held.hasOutcome
         switch decision {
         case .proceed: try? await devTools.run("Fetch.continueRequest", parameters)
         case .proceedWithout(let name):
@@ -17,12 +19,13 @@ extension Browser {
             parameters["headers"] = fields.map { ["name": $0.key, "value": $0.value] }
             try? await devTools.run("Fetch.continueRequest", parameters)
         case .answer(let status, let fields, let body):
+            isFinal = true
             parameters["responseCode"] = status
             parameters["responseHeaders"] = fields.map { ["name": $0.name, "value": $0.value] }
             parameters["body"] = body.base64EncodedString()
             try? await devTools.run("Fetch.fulfillRequest", parameters)
         }
-        if held.hasOutcome || decision.isFinal { traffic.end(held) }
+        if isFinal { traffic.end(held) }
     }
 
     /// A body was abandoned, because it made the browser too large.

@@ -16,8 +16,6 @@ actor Browser {
         case navigated
         /// A sentence was added to ``notes``; holds the sentence.
         case note(String)
-        /// A script failed, or the browser reported an error.
-        case complaint(ReportedError)
     }
 
     let process: BrowserProcess
@@ -55,6 +53,10 @@ actor Browser {
     var incompleteness: String?
     /// True if the body of the page itself was abandoned.
     var isPageAbandoned = false
+    /// The errors that scripts and the browser reported.
+    var complaints: [ReportedError] = []
+    /// The maximum number of errors that are kept; a page may report any number of them.
+    static let mostComplaints = 1000
     var pageNotes = PageNotes()
     /// Sentences for the user about the loads of the pages.
     ///

@@ -122,14 +122,6 @@ enum Decision: Sendable {
     case proceedWithout(String)
     /// The tool's own response answers the request, and replaces the network's response if there is one.
     case answer(status: Int, fields: [HeldRequest.Field], body: Data)
-
-    /// True if the decision answers the request, so that the browser does not hold the request again.
-    var isFinal: Bool {
-        switch self {
-        case .proceed, .proceedWithout: false
-        case .answer: true
-        }
-    }
 }
 
 /// Decides on the requests of a browser.

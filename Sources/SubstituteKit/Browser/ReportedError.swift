@@ -6,32 +6,30 @@ struct ReportedError: Sendable {
     /// The URL of a load that failed, if the browser reports such a load.
     let failedURL: String?
 
-    private struct Exception: Decodable {
-        struct Details: Decodable {
+    /// The parameters of the events `exceptionThrown`, `entryAdded` and `consoleAPICalled`.
+    private struct Parameters: Decodable {
+        struct Exception: Decodable {
             struct Object: Decodable { let description: String? }
             let text: String
             let exception: Object?
         }
-        let exceptionDetails: Details
-    }
 
-    private struct Entry: Decodable {
         struct Entry: Decodable {
             let source: String
             let level: String
             let text: String
             let url: String?
         }
-        let entry: Entry
-    }
 
-    private struct Call: Decodable {
         struct Argument: Decodable {
             let value: JSONText?
             let description: String?
         }
-        let type: String
-        let args: [Argument]
+
+        let exceptionDetails: Exception?
+        let entry: Entry?
+        let type: String?
+        let args: [Argument]?
     }
 
     /// A JSON string; nil for any other kind of value.
@@ -50,21 +48,19 @@ struct ReportedError: Sendable {
 
     /// Reads an event; nil if it does not report an error.
     init?(_ event: DevTools.Event) {
-        guard let words = Self.words(event) else { return nil }
-        let entry = event.parameters(Entry.self)?.entry
+        guard let parameters = event.parameters(Parameters.self) else { return nil }
+        let entry = parameters.entry
+        let words: String
+        if let details = parameters.exceptionDetails {
+            words = String((details.exception?.description ?? details.text).prefix { $0 != "\n" })
+        } else if let entry, entry.level == "error" {
+            words = entry.text + (entry.url.map { " (\($0))" } ?? "")
+        } else if let arguments = parameters.args, parameters.type == "error" {
+            words = arguments.compactMap { $0.value?.text ?? $0.description }.joined(separator: " ")
+        } else {
+            return nil
+        }
         let failedURL = entry?.source == "network" ? entry?.url : nil
         self.init(words: String(words.prefix(Self.limit)), failedURL: failedURL)
-    }
-
-    private static func words(_ event: DevTools.Event) -> String? {
-        if let details = event.parameters(Exception.self)?.exceptionDetails {
-            let description = details.exception?.description ?? details.text
-            return String(description.prefix { $0 != "\n" })
-        } else if let entry = event.parameters(Entry.self)?.entry, entry.level == "error" {
-            return entry.text + (entry.url.map { " (\($0))" } ?? "")
-        } else if let call = event.parameters(Call.self), call.type == "error" {
-            return call.args.compactMap { $0.value?.text ?? $0.description }.joined(separator: " ")
-        }
-        return nil
     }
 }

@@ -130,7 +130,6 @@ private final class BrowsePrinter: @unchecked Sendable {
         // download, for example, does not replace the page.
         case .navigated: lock.withLock { current.removeFirst(min(start, current.count)) }
         case .note(let sentence): print("  note     \(visible(sentence))")
-        case .complaint: break
         }
     }
 

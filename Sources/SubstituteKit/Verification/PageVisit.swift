@@ -25,37 +25,14 @@ struct PageVisit: Sendable {
     /// Loads a page in a newly started browser and takes a screenshot.
     ///
     /// - Throws: ``ToolError`` if the page cannot be loaded.
-    init(
-        _ url: String,
-        in browser: Browser,
-        _ manner: Manner,
-        _ complaints: ReportedErrors,
-        _ loads: LoadList
-    ) async throws {
+    init(_ url: String, in browser: Browser, _ manner: Manner, _ loads: LoadList) async throws {
         try await browser.load(url, manner.load)
         // Taking the screenshot may itself cause loads and errors, which count in neither of the two visits.
         loads.cut()
-        self.complaints = complaints.all
+        complaints = await browser.complaints
         picture = try await browser.picture(without: manner.masks)
         (incompleteness, status) = (await browser.incompleteness, await browser.status)
         notes = await browser.notes.filter { [incompleteness] in $0 != incompleteness }
-    }
-
-    /// Collects the errors that a page reports.
-    // Mutable state is only accessed inside the lock.
-    final class ReportedErrors: @unchecked Sendable {
-        private let lock = NSLock()
-        private var list: [ReportedError] = []
-
-        /// The maximum number of errors that are kept; a page may report any number of them.
-        private static let limit = 1000
-
-        var all: [ReportedError] { lock.withLock { list } }
-
-        func receive(_ happening: Browser.Event) {
-            guard case .complaint(let error) = happening else { return }
-            lock.withLock { if list.count < Self.limit { list.append(error) } }
-        }
     }
 }
 

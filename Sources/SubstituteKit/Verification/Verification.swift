@@ -57,11 +57,9 @@ struct Verification: Sendable {
         let served = ServedComparison(table)
         let (first, observed) = try await Self.visit(url, served, settings, manner)
         let loads = LoadList()
-        let after = PageVisit.ReportedErrors()
         let live = LiveTable(table, countsBytes: true, loads: loads) { loads.append($0) }
-        let (second, comparison) = try await Browser.run(settings, live, onEvent: { after.receive($0) }) {
-            browser in
-            let visit = try await PageVisit(url, in: browser, manner, after, loads)
+        let (second, comparison) = try await Browser.run(settings, live) { browser in
+            let visit = try await PageVisit(url, in: browser, manner, loads)
             let scale = settings.device?.scale ?? 1
             return (visit, try await PictureComparison(first.picture, visit.picture, scale: scale, in: browser))
         }
@@ -78,12 +76,15 @@ struct Verification: Sendable {
         misses = Self.unique(counted.filter { $0.file == nil }, by: \.url).map { load in
             explainer.miss(load, besides: Set(answered.map(\.substitution.url)), in: table)
         }
-        errors = try await Self.newErrors(loads.counted, second.complaints, observed) {
+        var errors = NewErrors(in: loads.counted, second.complaints, notIn: observed)
+        if !errors.isEmpty {
             // Some errors seem new only because the page came to them later. So load it again, and wait longer.
-            var manner = manner
+            var (manner, before) = (manner, observed)
             manner.load.pause += 2
-            return try await Self.visit(url, ServedComparison(table), settings, manner).1
+            before.add(try await Self.visit(url, ServedComparison(table), settings, manner).1)
+            errors = NewErrors(in: loads.counted, second.complaints, notIn: before)
         }
+        self.errors = errors
         askedOnce = Self.askedOnce(served.loads, loads)
         notes = Self.unique(first.notes + second.notes, by: \.self)
         incompleteness = first.incompleteness ?? second.incompleteness
@@ -98,28 +99,13 @@ struct Verification: Sendable {
         _ settings: BrowserSettings,
         _ manner: PageVisit.Manner
     ) async throws -> (PageVisit, NewErrors.Observations) {
-        let errors = PageVisit.ReportedErrors()
-        let visit = try await Browser.run(settings, served, onEvent: { errors.receive($0) }) { browser in
-            try await PageVisit(url, in: browser, manner, errors, served.loads)
+        let (visit, complaints) = try await Browser.run(settings, served) { browser in
+            let visit = try await PageVisit(url, in: browser, manner, served.loads)
+            // Those that came while the screenshot was taken are known, too.
+            return (visit, await browser.complaints)
         }
         let loads = served.loads
-        return (visit, NewErrors.Observations(asked: loads.asked, loads: loads.all, complaints: errors.all))
-    }
-
-    /// Returns the errors that occur only with the files.
-    ///
-    /// If there seem to be such errors, `again` is called to load the page without the files once more.
-    private static func newErrors(
-        _ loads: [LiveTable.FinishedLoad],
-        _ complaints: [ReportedError],
-        _ before: NewErrors.Observations,
-        _ again: () async throws -> NewErrors.Observations
-    ) async throws -> NewErrors {
-        let errors = NewErrors(in: loads, complaints, notIn: before)
-        if errors.isEmpty { return errors }
-        var before = before
-        before.add(try await again())
-        return NewErrors(in: loads, complaints, notIn: before)
+        return (visit, NewErrors.Observations(asked: loads.asked, loads: loads.all, complaints: complaints))
     }
 
     /// Returns the URLs that were requested in only one of the two loads, sorted.
