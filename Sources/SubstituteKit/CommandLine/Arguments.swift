@@ -84,14 +84,14 @@ struct Arguments {
                 operands += words
                 return
             } else if word.hasPrefix("--") {
-                try readLong(word.dropFirst(2), options, &words)
+                try readLong(word.dropFirst(2), &words)
             } else if let dash = word.first, "–—".contains(dash) {
                 throw UsageError(
                     "\(quoted(word)) begins with a dash (\(dash)) that an editor made of hyphens; write "
                         + quoted("--" + word.drop { "-–—".contains($0) })
                 )
             } else if word.hasPrefix("-"), word != "-" {
-                try readShort(word.dropFirst(), options, &words)
+                try readShort(word.dropFirst(), &words)
             } else {
                 operands.append(word)
             }
@@ -120,37 +120,31 @@ struct Arguments {
         get throws { try option.parse(values[option.name, default: []]) }
     }
 
-    private mutating func readLong(
-        _ word: Substring,
-        _ options: [any CommandOption],
-        _ rest: inout ArraySlice<String>
-    ) throws(UsageError) {
+    private mutating func readLong(_ word: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = parts.first.map(String.init) ?? ""
         guard let option = options.first(where: { $0.name == old["--\(name)"] ?? name }) else {
-            let meant = OtherTools.remedy(forOption: name, options, among: commands).map { "; \($0)" } ?? ""
-            throw UsageError("there is no option \(quoted("--" + name))\(meant)")
+            throw unknown("--", name)
         }
         try store(option, parts.count > 1 ? String(parts[1]) : nil, &rest)
     }
 
-    private mutating func readShort(
-        _ word: Substring,
-        _ options: [any CommandOption],
-        _ rest: inout ArraySlice<String>
-    ) throws(UsageError) {
+    private mutating func readShort(_ word: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
         var letters = word
         while let letter = letters.popFirst() {
             guard let option = options.first(where: { $0.short == letter || $0.name == old["-\(letter)"] }) else {
                 // A word with several letters may be a long option with one hyphen, as in `-strict`.
-                let name = word.count > 1 ? String(word.prefix { $0 != "=" }) : String(letter)
-                let meant = OtherTools.remedy(forOption: name, options, among: commands).map { "; \($0)" } ?? ""
-                throw UsageError("there is no option \(quoted("-\(name)"))\(meant)")
+                throw unknown("-", word.count > 1 ? String(word.prefix { $0 != "=" }) : String(letter))
             }
             let attached = option.value == nil || letters.isEmpty ? nil : String(letters)
             try store(option, attached, &rest)
             if attached != nil { return }
         }
+    }
+
+    private func unknown(_ hyphens: String, _ name: String) -> UsageError {
+        let meant = OtherTools.remedy(forOption: name, options, among: commands).map { "; \($0)" } ?? ""
+        return UsageError("there is no option \(quoted(hyphens + name))\(meant)")
     }
 
     private mutating func store(

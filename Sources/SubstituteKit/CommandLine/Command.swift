@@ -32,7 +32,6 @@ struct Command: Sendable {
         case manifest
         case folder
         case choices([String])
-        case nothing
     }
 
     /// The help's paragraph that explains how a command finds its manifest.

@@ -29,7 +29,7 @@ struct CompletionScript {
             let options = command.allOptions.flatMap(words).joined(separator: " ")
             let operands =
                 switch command.operandKind {
-                case .manifest, .folder, .nothing: ":"
+                case .manifest, .folder: ":"
                 case .choices(let choices): "COMPREPLY=($(compgen -W '\(choices.joined(separator: " "))' -- \"$word\"))"
                 }
             return """
@@ -79,7 +79,6 @@ struct CompletionScript {
                 case .manifest: ["        '*:file:_files'"]
                 case .folder: ["        '1:folder:_files -/'"]
                 case .choices(let choices): ["        '1:choice:(\(choices.joined(separator: " ")))'"]
-                case .nothing: []
                 }
             return """
                     \(command.name)) _arguments \\
@@ -130,13 +129,8 @@ struct CompletionScript {
                     "complete -c substitute \(condition)\(short) -l \(option.name)\(value) -d \(inQuotes(option.help))"
                 )
             }
-            switch command.operandKind {
-            case .choices(let choices):
+            if case .choices(let choices) = command.operandKind {
                 lines.append("complete -c substitute -f \(condition) -a '\(choices.joined(separator: " "))'")
-            case .nothing:
-                lines.append("complete -c substitute -f \(condition)")
-            case .manifest, .folder:
-                break
             }
         }
         return lines.joined(separator: "\n")
