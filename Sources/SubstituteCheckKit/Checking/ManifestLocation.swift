@@ -197,21 +197,13 @@ package struct ManifestLocation: Sendable {
 
     /// Returns the current folder and those above it, up to the folder of the package or project.
     ///
-    /// Nothing above that folder belongs to the app. Outside of a package or project, only the current folder is
-    /// returned.
+    /// Outside of a package or project, only the current folder is returned.
     private func foldersUpToTop() -> [URL] {
         // If the current folder was removed, there is no path.
         guard current.path.hasPrefix("/") else { return [] }
         let first = URL(fileURLWithPath: current.path).standardizedFileURL
-        var folders = [first]
-        while let folder = folders.last, folder.path != "/" {
-            let names = current.names(in: folder.path)
-            if names.contains(where: { ["Package.swift", ".git"].contains($0) || $0.hasSuffix(".xcodeproj") }) {
-                return folders
-            }
-            folders.append(folder.deletingLastPathComponent())
-        }
-        return [first]
+        let folders = first.withFoldersAbove.dropLast()
+        return folders.firstIndex(where: current.isTop).map { Array(folders[...$0]) } ?? [first]
     }
 
     private func isFile(_ path: String) -> Bool {

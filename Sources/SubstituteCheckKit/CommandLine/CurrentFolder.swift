@@ -39,6 +39,11 @@ package struct CurrentFolder: Sendable {
         (try? FileManager.default.contentsOfDirectory(atPath: absolute(written))) ?? []
     }
 
+    /// True for the folder of a package, a project or a repository; nothing above it belongs to the app.
+    package func isTop(_ folder: URL) -> Bool {
+        names(in: folder.path).contains { ["Package.swift", ".git"].contains($0) || $0.hasSuffix(".xcodeproj") }
+    }
+
     /// Returns the bytes of a file that the user named.
     ///
     /// - Throws: ``ToolError`` if the file cannot be read, or is not a plain file. A pipe, for example, may never end.
@@ -52,5 +57,12 @@ package struct CurrentFolder: Sendable {
         } catch {
             throw ToolError("\(quoted(written)) cannot be read: \(FileSystem.reason(error))")
         }
+    }
+}
+
+extension URL {
+    /// This folder and all folders above it; the last is the root.
+    package var withFoldersAbove: [URL] {
+        Array(sequence(first: self) { $0.path == "/" ? nil : $0.deletingLastPathComponent() })
     }
 }

@@ -148,14 +148,9 @@ enum InitCommand {
 
     /// Returns the folder of the package that contains a folder; nil if no package contains the folder.
     private static func package(around folder: URL) -> URL? {
-        var above = folder
-        while above.path != "/" {
-            if FileManager.default.fileExists(atPath: above.appendingPathComponent("Package.swift").path) {
-                return above
-            }
-            above.deleteLastPathComponent()
+        folder.withFoldersAbove.dropLast().first { above in
+            FileManager.default.fileExists(atPath: above.appendingPathComponent("Package.swift").path)
         }
-        return nil
     }
 
     /// Returns the relative path from a folder to a file in the same folder or in one of its parents.
@@ -176,13 +171,7 @@ enum InitCommand {
                 throw ToolError("\(name) cannot be created: \(FileSystem.reason(error))")
             }
         }
-        var missing: [URL] = []
-        var above = folder
-        while FileSystem.kind(of: above.path) == nil {
-            missing.insert(above, at: 0)
-            above.deleteLastPathComponent()
-        }
-        for next in missing {
+        for next in folder.withFoldersAbove.prefix(while: { FileSystem.kind(of: $0.path) == nil }).reversed() {
             try create("the folder \(quoted(name))") {
                 guard mkdir(next.path, 0o777) == 0 || errno == EEXIST else { throw FileSystem.systemError }
             }

@@ -53,19 +53,14 @@ enum NewFolder {
         _ console: Console
     ) throws(UsageError) -> [String] {
         let add = console.tool.words("add https://example.com/a.png")
-        var above = folder
-        while above.path != "/" {
-            above.deleteLastPathComponent()
+        for above in folder.withFoldersAbove.dropFirst() {
             if let manifest = manifest(in: above) {
                 throw UsageError(
                     "\(quoted(name)) would be inside the folder of \(quoted(console.folder.shown(manifest))), and a "
                         + "manifest's folder holds no second one; add to that one, as in: \(add)"
                 )
             }
-            let names = console.folder.names(in: above.path)
-            if names.contains(where: { ["Package.swift", ".git"].contains($0) || $0.hasSuffix(".xcodeproj") }) {
-                break
-            }
+            if console.folder.isTop(above) { break }
         }
         let others = ManifestLocation(console).all().filter { path in
             let other = console.folder.standardizedURL(of: path).deletingLastPathComponent()
