@@ -90,8 +90,8 @@ struct ExplainCommand {
         )
         var questions: [ExplainOperands.Question] = []
         var missCount = 0
-        for source in try operands.sources() {
-            switch try source.subject(console) {
+        for subject in try operands.subjects(console) {
+            switch subject {
             case .traffic(let traffic, let name):
                 let report = TrafficReport(traffic, name, explain.table, explain.explainer, console)
                 if isJSON { try report.printJSON() } else { report.printText() }

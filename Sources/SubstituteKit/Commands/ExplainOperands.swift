@@ -14,12 +14,11 @@ struct ExplainOperands {
         var obstacle: String?
     }
 
-    /// An operand that contains URLs.
-    enum Source {
-        case url(String)
-        case standardInput
-        /// A recording or a list of URLs.
-        case file(String, Data)
+    /// The content of an operand.
+    enum Subject {
+        case questions([Question])
+        /// The traffic that an app has recorded.
+        case traffic(RecordedTraffic, name: String)
     }
 
     private let folder: CurrentFolder
@@ -40,8 +39,10 @@ struct ExplainOperands {
         }
     }
 
-    /// Returns the sources, in the order of the command line; never empty.
-    func sources() throws -> [Source] { try words.map(source) }
+    /// Returns the contents of the operands, in the order of the command line; never empty.
+    ///
+    /// - Throws: ``ToolError`` if a file contains neither a recording nor a list of URLs, or if there is no input.
+    func subjects(_ console: Console) throws -> [Subject] { try words.map { try subject($0, console) } }
 
     /// Returns true if a word is the path of a manifest, even if no such file exists.
     private static func isManifest(_ word: String, in folder: CurrentFolder) throws -> Bool {
@@ -55,17 +56,27 @@ struct ExplainOperands {
         }
     }
 
-    private func source(_ word: String) throws -> Source {
-        if word == "-" { return .standardInput }
-        if Self.isURL(word) { return .url(word) }
+    private func subject(_ word: String, _ console: Console) throws -> Subject {
+        if word == "-" {
+            let input = try console.readAll()
+            return HARFile.isLikely(input) ? try Self.subject(input, "<stdin>") : .questions(Self.list(input))
+        }
+        if Self.isURL(word) { return .questions(Self.questions(about: word)) }
         switch folder.targetKind(of: word) {
         case nil:
-            guard Self.isFileName(word), !folder.isServer(word) else { return .url(word) }
+            guard Self.isFileName(word), !folder.isServer(word) else { return .questions(Self.questions(about: word)) }
             throw ToolError("\(quoted(word)) does not exist" + hint(for: word))
         case .typeDirectory?:
             throw ToolError("\(quoted(word)) is a folder; name a recording (HAR) or a list of URLs in it")
         default:
-            return .file(word, try folder.contents(of: word))
+            let data = try folder.contents(of: word)
+            if HARFile.isLikely(data) { return try Self.subject(data, word) }
+            let questions = Self.list(data)
+            // A list may contain mistakes, but at least one line must be a URL.
+            guard questions.contains(where: { $0.url.contains("//") }) else {
+                throw ToolError("\(quoted(word)) is neither a recording (HAR) nor a list of URLs, one per line")
+            }
+            return .questions(questions)
         }
     }
 
@@ -88,34 +99,7 @@ struct ExplainOperands {
     }
 }
 
-extension ExplainOperands.Source {
-    /// The content of an operand.
-    enum Subject {
-        case questions([ExplainOperands.Question])
-        /// The traffic that an app has recorded.
-        case traffic(RecordedTraffic, name: String)
-    }
-
-    /// Returns the content of the operand.
-    ///
-    /// - Throws: ``ToolError`` if a file contains neither a recording nor a list of URLs, or if there is no input.
-    func subject(_ console: Console) throws -> Subject {
-        switch self {
-        case .url(let url): return .questions(Self.questions(about: url))
-        case .standardInput:
-            let input = try console.readAll()
-            return HARFile.isLikely(input) ? try Self.subject(input, "<stdin>") : .questions(Self.list(input))
-        case .file(let name, let data):
-            if HARFile.isLikely(data) { return try Self.subject(data, name) }
-            let questions = Self.list(data)
-            // A list may contain mistakes, but at least one line must be a URL.
-            guard questions.contains(where: { $0.url.contains("//") }) else {
-                throw ToolError("\(quoted(name)) is neither a recording (HAR) nor a list of URLs, one per line")
-            }
-            return .questions(questions)
-        }
-    }
-
+extension ExplainOperands {
     private static func subject(_ data: Data, _ name: String) throws -> Subject {
         let recording = try HARFile(data, name: name)
         try recording.checkForEntries(name)
@@ -123,17 +107,17 @@ extension ExplainOperands.Source {
         return .questions(questions(in: recording))
     }
 
-    private static func questions(in recording: HARFile) -> [ExplainOperands.Question] {
+    private static func questions(in recording: HARFile) -> [Question] {
         // A URL whose scheme is neither http nor https (such as data:, blob: or about:) is not requested from a server.
         let exchanges = recording.exchanges.filter { $0.url.lowercased().hasPrefix("http") }
         return exchanges.grouped { [$0.method, $0.url] }.map { _, same in
             let obstacles = same.map(\.obstacle)
             let obstacle = obstacles.contains { $0 == nil } ? nil : obstacles[0]
-            return ExplainOperands.Question(url: same[0].url, method: same[0].method, obstacle: obstacle)
+            return Question(url: same[0].url, method: same[0].method, obstacle: obstacle)
         }
     }
 
-    private static func list(_ data: Data) -> [ExplainOperands.Question] {
+    private static func list(_ data: Data) -> [Question] {
         let lines = UnicodeText.utf8(data).split(separator: UInt8(ascii: "\n")).map { line in
             String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         }
@@ -187,8 +171,8 @@ extension ExplainOperands.Source {
     /// Returns one question about a URL; returns two for `//host/path`.
     ///
     /// In a manifest, `//host/path` maps both the https URL and the http URL.
-    private static func questions(about url: String) -> [ExplainOperands.Question] {
-        (url.hasPrefix("//") ? ["https:\(url)", "http:\(url)"] : [url]).map { ExplainOperands.Question(url: $0) }
+    private static func questions(about url: String) -> [Question] {
+        (url.hasPrefix("//") ? ["https:\(url)", "http:\(url)"] : [url]).map { Question(url: $0) }
     }
 }
 

@@ -152,10 +152,10 @@ struct LongLineTests {
 
     @Test("A list of URLs is read in linear time", arguments: [" ", "\t", ", ", "\", \"", "\thttps://h/a,"])
     func lists(part: String) throws {
-        let console = Console(folder: "/", sink: { _, _ in }, source: { .success(Data()) })
         let growth = try Growth.whenEightfold(2000) { count in
-            let list = "https://h/a\(repeated(part, count))b"
-            _ = try ExplainOperands.Source.file("list", Data(list.utf8)).subject(console)
+            let list = Data("https://h/a\(repeated(part, count))b".utf8)
+            let console = Console(folder: "/", sink: { _, _ in }, source: { .success(list) })
+            _ = try ExplainOperands(["-"], in: console.folder).subjects(console)
         }
         #expect(growth < Growth.limit)
     }
