@@ -181,14 +181,14 @@ struct PreviewPage {
             if first.title.precedes(second.title) { return true }
             return !second.title.precedes(first.title) && first.number < second.number
         }
-        return Self.runs(sorted, by: \.title.host).map { host in
-            let folders = Self.runs(host, by: \.title.folder)
+        return sorted.grouped(by: \.title.host).map { _, host in
+            let folders = host.grouped(by: \.title.folder)
             let inventory = Inventory(host.map(\.substitution))
             let only = folders.count == 1 ? "<span>\(HTML.breakable(host[0].title.folder))</span>" : ""
             return """
                 <section>
                 <h2><b>\(HTML.breakable(host[0].title.host))</b>\(only) <small>\(inventory.total)</small></h2>
-                \(folders.map { Self.folder($0, hasHeading: only.isEmpty) }.joined())</section>
+                \(folders.map { Self.folder($1, hasHeading: only.isEmpty) }.joined())</section>
 
                 """
         }.joined()
@@ -202,17 +202,6 @@ struct PreviewPage {
         </section>
 
         """
-    }
-
-    /// Divides sorted cards into groups with the same value.
-    private static func runs(_ cards: [PreviewCard], by value: (PreviewCard) -> String) -> [[PreviewCard]] {
-        cards.reduce(into: []) { groups, card in
-            if let last = groups.last?.last, value(last) == value(card) {
-                groups[groups.count - 1].append(card)
-            } else {
-                groups.append([card])
-            }
-        }
     }
 
     /// The next step for a designer whose manifest names no file; empty if the issues are the next step.
