@@ -9,18 +9,12 @@ import LocalSubstitutionCache
 package struct ContentCheck {
     private let manifest: SubstitutionManifest
     private let name: String
-    /// The mistakes in the order in which they were found.
-    ///
-    /// Each mistake has the paths of all the entry's files with the same kind of mistake.
-    private var problems: [(place: ManifestCheck.Position, sentence: String, paths: [String])] = []
-    /// The index of each mistake in `problems`, keyed by the mistake's position in the manifest and its kind.
-    ///
-    /// With this index, each kind of mistake is reported once for a folder's entry.
-    private var known: [PlacedKind: Int] = [:]
+    /// The mistakes in the order in which they were found, each with its kind and position.
+    private var problems: [(kind: PlacedKind, sentence: String)] = []
     /// The paths of the files that were checked, with the position at which the manifest names each file.
     private var seen: Set<PlacedKind> = []
 
-    /// A position in the manifest, and either a kind of mistake (in `known`) or a file's path (in `seen`).
+    /// A position in the manifest, and either a kind of mistake (in `problems`) or a file's path (in `seen`).
     private struct PlacedKind: Hashable {
         let place: ManifestCheck.Position
         let what: String
@@ -44,12 +38,7 @@ package struct ContentCheck {
             place = ManifestCheck.Position(line: line, column: column)
         }
         sentences[substitution.file] = problem.sentence
-        if let index = known[PlacedKind(place: place, what: problem.kind)] {
-            problems[index].paths.append(substitution.file)
-        } else {
-            known[PlacedKind(place: place, what: problem.kind)] = problems.count
-            problems.append((place, problem.sentence, [substitution.file]))
-        }
+        problems.append((PlacedKind(place: place, what: problem.kind), problem.sentence))
     }
 
     /// The message about each file with a mistake, keyed by the file's path below the manifest's folder.
@@ -59,12 +48,12 @@ package struct ContentCheck {
 
     /// The warnings, one for each entry and kind of mistake.
     var issues: [ManifestIssue] {
-        problems.map { problem in
-            let others = problem.paths.count - 1
+        problems.grouped(by: \.kind).map { kind, same in
+            let others = same.count - 1
             let rest =
                 others == 0
                 ? "" : others == 1 ? " (and one more file of this entry)" : " (and \(others) more files of this entry)"
-            return ManifestIssue(.warning, .wrongContent, problem.sentence + rest, in: name, at: problem.place)
+            return ManifestIssue(.warning, .wrongContent, same[0].sentence + rest, in: name, at: kind.place)
         }
     }
 }

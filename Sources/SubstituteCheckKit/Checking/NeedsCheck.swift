@@ -56,13 +56,9 @@ struct NeedsCheck {
             guard let target = file.url(of: reference, at: url), url.scheme == "http" || target.scheme == "https" else {
                 continue
             }
-            if let problem = script(reference, at: target, in: file) {
+            if let problem = script(reference, at: target, in: file) ?? problem(of: reference, to: target, from: url) {
                 found.append((reference.offset, target, problem))
-                continue
             }
-            guard let problem = problem(of: reference, to: target, from: url)
-            else { continue }
-            found.append((reference.offset, target, problem))
         }
         if found.isEmpty { return }
         for (line, found) in zip(ScannedFile.lines(of: found.map(\.offset), in: substitution), found) {
@@ -133,22 +129,13 @@ struct NeedsCheck {
     ///
     /// `command` returns the line to type to add URLs; nil if there is none.
     func issues(each: Bool, _ command: ([String]) -> String?) -> [ManifestIssue] {
-        var groups: [(key: String, findings: [Finding])] = []
-        var indices: [String: Int] = [:]
-        for finding in findings {
-            let key =
-                switch finding.problem {
-                case .missing(let gap) where !each: "\(finding.place) \(gap.kind) \(gap.isHere)"
-                default: "\(groups.count)"
-                }
-            if let index = indices[key] {
-                groups[index].findings.append(finding)
-            } else {
-                indices[key] = groups.count
-                groups.append((key, [finding]))
+        let groups = findings.enumerated().grouped { index, finding in
+            switch finding.problem {
+            case .missing(let gap) where !each: "\(finding.place) \(gap.kind) \(gap.isHere)"
+            default: "\(index)"
             }
         }
-        return groups.map { issue(for: $0.findings, command) }
+        return groups.map { issue(for: $0.elements.map(\.element), command) }
     }
 
     private func issue(for findings: [Finding], _ command: ([String]) -> String?) -> ManifestIssue {

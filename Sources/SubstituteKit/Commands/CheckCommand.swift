@@ -147,9 +147,8 @@ private enum BudgetCheck {
     static func issue(_ budget: ByteCount, _ check: ManifestCheck) -> ManifestIssue? {
         let size = check.inventory.size
         guard size > budget.bytes else { return nil }
-        var seen: Set<String> = []
-        let largest = check.shipped.filter { seen.insert($0.realPath).inserted }.sorted { $0.size > $1.size }
-            .prefix(3)
+        let files = check.shipped.grouped(by: \.realPath).map { $0.elements[0] }
+        let largest = files.sorted { $0.size > $1.size }.prefix(3)
         let list = largest.map { "\(quoted($0.file)) (\(ByteCount($0.size)))" }.joined(separator: ", ")
         let message =
             "the files have \(ByteCount(size)) in total, more than the budget of \(budget); make files smaller, or raise the "

@@ -73,8 +73,8 @@ struct Verification: Sendable {
         (fileBytes, networkBytes) = (answered.reduce(0) { $0 + $1.count }, counted.compactMap(\.size).reduce(0, +))
         redirectCount = counted.count { $0.redirectedFrom != nil && table.file(at: $0.url) != nil }
         (changes, comparedCount) = (served.changes, served.compared.count)
-        misses = Self.unique(counted.filter { $0.file == nil }, by: \.url).map { load in
-            explainer.miss(load, besides: Set(answered.map(\.substitution.url)), in: table)
+        misses = counted.filter { $0.file == nil }.grouped(by: \.url).map { _, same in
+            explainer.miss(same[0], besides: Set(answered.map(\.substitution.url)), in: table)
         }
         var errors = NewErrors(in: loads.counted, second.complaints, notIn: observed)
         if !errors.isEmpty {
@@ -86,7 +86,7 @@ struct Verification: Sendable {
         }
         self.errors = errors
         askedOnce = Self.askedOnce(served.loads, loads)
-        notes = Self.unique(first.notes + second.notes, by: \.self)
+        notes = (first.notes + second.notes).grouped(by: \.self).map(\.key)
         incompleteness = first.incompleteness ?? second.incompleteness
         (status, pictures) = (first.status, (first.picture, second.picture))
         self.comparison = comparison
@@ -126,11 +126,6 @@ struct Verification: Sendable {
 
     /// The share of the requests that files answered, from 0 to 1.
     var share: Double { requestCount == 0 ? 0 : Double(answeredCount) / Double(requestCount) }
-
-    private static func unique<Value, Key: Hashable>(_ values: [Value], by key: (Value) -> Key) -> [Value] {
-        var seen: Set<Key> = []
-        return values.filter { seen.insert(key($0)).inserted }
-    }
 }
 
 extension LiveTable.FinishedLoad {
