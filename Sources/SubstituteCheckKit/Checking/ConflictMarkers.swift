@@ -11,7 +11,7 @@ enum ConflictMarkers {
             guard let start = lineStart(of: marker, in: text, from: starts.last ?? text.startIndex) else { return nil }
             starts.append(start)
         }
-        return starts.first.map { start in text[..<start].count { $0 == UInt8(ascii: "\n") } + 1 }
+        return starts.first.map(text.line)
     }
 
     private static func lineStart(of marker: Data, in text: Data, from start: Data.Index) -> Data.Index? {

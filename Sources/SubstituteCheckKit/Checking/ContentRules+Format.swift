@@ -13,7 +13,7 @@ extension ContentRules {
         let cause =
             file.firstTag.map { "begins with \(quoted("<\($0)")), so it is HTML or XML, not \(names)" }
             ?? "does not begin like \(names), so it is damaged or something else"
-        return ContentProblem(kind: "no \(names)", sentence: "\(file.subject) \(cause); export it again")
+        return file.problem("no \(names)", "\(cause); export it again")
     }
 
     /// Checks a file whose type has no known formats.
@@ -26,11 +26,9 @@ extension ContentRules {
             return file.isStrayPage || isBinary ? problem(format, [], file) : nil
         }
         guard type.takesCharset, EncodingGuess(Data(file.head)) == nil else { return nil }
-        return ContentProblem(
-            kind: "no text",
-            sentence:
-                "\(file.subject) is not text, but is sent as \(type.essence), so it is damaged or something else; "
-                + "export it again"
+        return file.problem(
+            "no text",
+            "is not text, but is sent as \(type.essence), so it is damaged or something else; export it again"
         )
     }
 
@@ -47,18 +45,15 @@ extension ContentRules {
         {
             let isNamedRight = MediaType(fileName: path).flatMap(FileFormat.expected)?.contains(format) ?? false
             let remedy = isNamedRight ? "remove \"type\", or write" : "write"
-            return ContentProblem(
-                kind: format.rawValue,
-                sentence:
-                    "\(file.subject) is \(format.article), but \"type\" says \(essence); "
-                    + "\(remedy) \"type\": \(quoted(type.essence))",
+            return file.problem(
+                format.rawValue,
+                "is \(format.article), but \"type\" says \(essence); \(remedy) \"type\": \(quoted(type.essence))",
                 isAboutType: true
             )
         }
-        return ContentProblem(
-            kind: format.rawValue,
-            sentence:
-                "\(file.subject) is \(format.article), but is sent as \(essence); \(remedy(format, expected, path))"
+        return file.problem(
+            format.rawValue,
+            "is \(format.article), but is sent as \(essence); \(remedy(format, expected, path))"
         )
     }
 

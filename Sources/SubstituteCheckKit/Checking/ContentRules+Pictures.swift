@@ -24,7 +24,7 @@ extension ContentRules {
         } else {
             return nil
         }
-        return ContentProblem(kind: String(predicate.prefix(20)), sentence: "\(file.subject) \(predicate)")
+        return file.problem(String(predicate.prefix(20)), predicate)
     }
 
     /// The facts in the header of a PNG or a JPEG.

@@ -6,22 +6,18 @@ import SubstitutionStandards
 extension ContentRules {
     /// Finds passwords, keys and tokens.
     static func isPublic(_ file: FileSample) -> ContentProblem? {
-        if file.type.isHTML, let text = file.text,
-            let match = String(decoding: text, as: UTF8.self).firstMatch(of: visitToken)
-        {
+        if file.type.isHTML, let match = file.firstMatch(of: visitToken) {
             let name = String(match.1)
-            return ContentProblem(
-                kind: "token of a visit",
-                sentence:
-                    "\(file.subject) has a token of one visit (\(quoted(name))), which the server refuses later, so its forms fail; leave "
+            return file.problem(
+                "token of a visit",
+                "has a token of one visit (\(quoted(name))), which the server refuses later, so its forms fail; leave "
                     + "the page to the network, or remove its forms"
             )
         }
         guard let (name, line) = Secret.found(in: file) else { return nil }
-        return ContentProblem(
-            kind: "secret \(file.path)",
-            sentence:
-                "\(file.subject) has \(quoted(name)) in line \(line), which looks like a secret, and everybody who has the app can "
+        return file.problem(
+            "secret \(file.path)",
+            "has \(quoted(name)) in line \(line), which looks like a secret, and everybody who has the app can "
                 + "read it; remove it, and have it replaced where it is valid"
         )
     }
@@ -38,10 +34,9 @@ extension ContentRules {
         let (folders, name) = (parts.dropLast(), (parts.last ?? "").lowercased())
         for folder in folders {
             guard let what = strayFolders[folder.lowercased()] else { continue }
-            return ContentProblem(
-                kind: "stray \(folder)",
-                sentence:
-                    "\(file.subject) is in \(quoted(folder + "/")), which holds \(what), and ships with the app; move that "
+            return file.problem(
+                "stray \(folder)",
+                "is in \(quoted(folder + "/")), which holds \(what), and ships with the app; move that "
                     + "folder out of \(quoted(substitution.namedFile))"
             )
         }
@@ -50,10 +45,9 @@ extension ContentRules {
             let what = name.firstMatch(of: conflict) == nil
                 ? strayFiles[name] : "a copy that a program kept after a conflict"
         else { return nil }
-        return ContentProblem(
-            kind: "stray \(what)",
-            sentence:
-                "\(file.subject) is \(what), and ships with the app; move it out of \(quoted(substitution.namedFile))"
+        return file.problem(
+            "stray \(what)",
+            "is \(what), and ships with the app; move it out of \(quoted(substitution.namedFile))"
         )
     }
 
@@ -67,10 +61,9 @@ extension ContentRules {
         let name = isQuery ? plain : path.firstMatch(of: escape) == nil ? nil : path.percentDecoded
         guard let name, name.count(where: { $0 == "/" }) == path.count(where: { $0 == "/" }) else { return nil }
         let rest = isQuery ? ", and write \"ignoreQuery\" into the entry if requests have a query" : ""
-        return ContentProblem(
-            kind: isQuery ? "query in name" : "escape in name",
-            sentence:
-                "\(file.subject) answers only for \(quoted(substitution.url)), because its name has \(isQuery ? "a query" : "an escape") of "
+        return file.problem(
+            isQuery ? "query in name" : "escape in name",
+            "answers only for \(quoted(substitution.url)), because its name has \(isQuery ? "a query" : "an escape") of "
                 + "a URL; rename it to \(quoted(name))\(rest)"
         )
     }
@@ -105,10 +98,9 @@ extension ContentRules {
     /// Finds PNGs that Xcode has changed for apps (CgBI), which no browser shows.
     static func isForAllBrowsers(_ file: FileSample) -> ContentProblem? {
         guard file.format == .png, file.head.dropFirst(12).starts(with: "CgBI".utf8) else { return nil }
-        return ContentProblem(
-            kind: "CgBI",
-            sentence:
-                "\(file.subject) is a PNG that Xcode has changed for an app (CgBI), which browsers do not show; take the original, or "
+        return file.problem(
+            "CgBI",
+            "is a PNG that Xcode has changed for an app (CgBI), which browsers do not show; take the original, or "
                 + "restore it: xcrun pngcrush -revert-iphone-optimizations"
         )
     }

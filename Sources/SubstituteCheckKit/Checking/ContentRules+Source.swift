@@ -9,7 +9,7 @@ extension ContentRules {
     /// Finds a file that has other text before its content, or something else in place of the content.
     static func isItself(_ file: FileSample) -> ContentProblem? {
         guard let predicate = wrapping(file) ?? otherCode(file) else { return nil }
-        return ContentProblem(kind: predicate, sentence: "\(file.subject) \(predicate)")
+        return file.problem(predicate, predicate)
     }
 
     /// Finds the traces of a program that added a header to a file, or stored something else in the file's place.
@@ -76,10 +76,9 @@ extension ContentRules {
         }
         guard let meant = right.firstIndex(where: { !$0.isASCII }) else { return nil }
         let line = wrong[..<place].count(where: \.isNewline) + 1
-        return ContentProblem(
-            kind: "encoded twice",
-            sentence:
-                "\(file.subject) has \(quoted(word(wrong, at: place))) in line \(line), which was \(quoted(word(right, at: meant))) "
+        return file.problem(
+            "encoded twice",
+            "has \(quoted(word(wrong, at: place))) in line \(line), which was \(quoted(word(right, at: meant))) "
                 + "before a program read UTF-8 as another encoding; export it again as UTF-8"
         )
     }
@@ -117,10 +116,7 @@ extension ContentRules {
                 : file.type.isJavaScript
                     ? typeScript(text) ?? element(text) ?? module(text) : unbuiltStylesheet(file, text)
         else { return nil }
-        return ContentProblem(
-            kind: source.sentence,
-            sentence: "\(file.subject) has \(quoted(source.word)) in line \(source.line); \(source.sentence)"
-        )
+        return file.problem(source.sentence, "has \(quoted(source.word)) in line \(source.line); \(source.sentence)")
     }
 
     private typealias Source = (word: String, line: Int, sentence: String)
@@ -131,13 +127,13 @@ extension ContentRules {
             ("/@vite/client\"", "only a development server answers this; build the site, and use the built page"),
         ]
         let found = marks.lazy.compactMap { word, sentence in
-            text.range(of: Data(word.utf8)).map { (word, line(of: $0.lowerBound, in: text), sentence) }
+            text.range(of: Data(word.utf8)).map { (word, text.line(of: $0.lowerBound), sentence) }
         }.first
         if let found { return found }
         if let match = String(decoding: text, as: UTF8.self).firstMatch(of: sourceOfBuild) {
             let place = text.range(of: Data(match.1.utf8))?.lowerBound ?? text.startIndex
             let sentence = "a build turns this file into a script; build the site, and use the built page"
-            return (String(match.1), line(of: place, in: text), sentence)
+            return (String(match.1), text.line(of: place), sentence)
         }
         // A page may explain templates, or hold one for a script.
         guard let place = ["{% ", "<%"].lazy.compactMap({ text.range(of: Data($0.utf8)) }).first,
@@ -148,7 +144,7 @@ extension ContentRules {
             )
         else { return nil }
         return (
-            String(match.0), line(of: place.lowerBound, in: text),
+            String(match.0), text.line(of: place.lowerBound),
             "a server fills this template in before it sends the page; save the page as a browser gets it"
         )
     }
@@ -176,7 +172,7 @@ extension ContentRules {
                 !before.contains(UInt8(ascii: "`")), before.range(of: Data("/*".utf8)) == nil
             else { continue }
             let sentence = "this is JSX, which browsers do not read; name the script that is built from it"
-            return (String(match.1), Self.line(of: found.lowerBound, in: text), sentence)
+            return (String(match.1), text.line(of: found.lowerBound), sentence)
         }
         return nil
     }
@@ -194,7 +190,7 @@ extension ContentRules {
             let before = text[..<place]
             guard !before.contains(UInt8(ascii: "`")), before.range(of: Data("/*".utf8)) == nil else { continue }
             let sentence = "this is TypeScript, which browsers do not read; name the script that is built from it"
-            let line = isFirst ? 1 : line(of: place, in: text)
+            let line = isFirst ? 1 : text.line(of: place)
             return (word.trimmingCharacters(in: .whitespaces), line, sentence)
         }
         return nil
@@ -210,7 +206,7 @@ extension ContentRules {
             let start = before.split(whereSeparator: \.isNewline).last?.wholeMatch(of: assignedName)
         else { return nil }
         let sentence = "browsers have no require(), as Node has; name the script that is built for browsers"
-        return ("\(start.0)require(", line(of: place.lowerBound, in: text), sentence)
+        return ("\(start.0)require(", text.line(of: place.lowerBound), sentence)
     }
 
     nonisolated(unsafe) private static let assignedName = /(?:const|let|var)\s[\s\w{},$]++=\s*/
@@ -223,10 +219,6 @@ extension ContentRules {
         else { return nil }
         let start = text.range(of: Data(match.2.utf8))?.lowerBound ?? text.startIndex
         let sentence = "no { follows, as in Sass and Stylus, which browsers do not read; name the built stylesheet"
-        return (String(match.2.prefix(60)), line(of: start, in: text), sentence)
-    }
-
-    private static func line(of place: Data.Index, in text: Data) -> Int {
-        text[..<place].count { $0 == UInt8(ascii: "\n") } + 1
+        return (String(match.2.prefix(60)), text.line(of: start), sentence)
     }
 }

@@ -8,9 +8,9 @@ extension ContentRules {
         guard file.type.isXML, file.head.first.map({ $0 <= 0x20 }) == true, file.beginning.hasPrefix("<?xml ") else {
             return nil
         }
-        return ContentProblem(
-            kind: "space before declaration",
-            sentence: "\(file.subject) has a space or an empty line before \"<?xml\", which must come first; remove it"
+        return file.problem(
+            "space before declaration",
+            "has a space or an empty line before \"<?xml\", which must come first; remove it"
         )
     }
 
@@ -24,10 +24,7 @@ extension ContentRules {
         let encoding = declaration.prefixMatch(of: encodingOfDeclaration)?.1
         guard encoding == nil || encoding == "utf-8" else { return nil }
         let cause = encoding == nil ? "and names no other encoding" : "though it says so"
-        return ContentProblem(
-            kind: "xml not UTF-8",
-            sentence: "\(file.subject) is not UTF-8, \(cause), so browsers do not read it; save it as UTF-8"
-        )
+        return file.problem("xml not UTF-8", "is not UTF-8, \(cause), so browsers do not read it; save it as UTF-8")
     }
 
     nonisolated(unsafe) private static let encodingOfDeclaration = /<\?xml[^>]*encoding\s*=\s*["']([^"']*)/
@@ -40,11 +37,9 @@ extension ContentRules {
             text.range(of: Data("xmlns:xlink".utf8)) == nil,
             text[..<found.lowerBound].range(of: Data("<!--".utf8)) == nil
         else { return nil }
-        let line = text[..<found.lowerBound].count { $0 == UInt8(ascii: "\n") } + 1
-        return ContentProblem(
-            kind: "xlink",
-            sentence:
-                "\(file.subject) has \"xlink:href\" in line \(line), which nothing declares; write href instead, "
+        return file.problem(
+            "xlink",
+            "has \"xlink:href\" in line \(text.line(of: found.lowerBound)), which nothing declares; write href instead, "
                 + "or xmlns:xlink=\"http://www.w3.org/1999/xlink\" in the first tag"
         )
     }

@@ -47,19 +47,16 @@ package enum ContentRules {
     private static func isFilled(_ file: FileSample) -> ContentProblem? {
         guard file.size == 0 else { return nil }
         let remedy = file.expected == nil ? "if that is intended, write a line break into it" : "export it again"
-        return ContentProblem(kind: "empty", sentence: "\(file.subject) is empty; \(remedy)")
+        return file.problem("empty", "is empty; \(remedy)")
     }
 
     private static func isNoPlaceholder(_ file: FileSample) -> ContentProblem? {
         switch file.format {
         case .lfsPointer:
             let remedy = "run \"git lfs pull\", or ask a developer"
-            let sentence = "\(file.subject) is a Git LFS pointer, not the file itself; \(remedy)"
-            return ContentProblem(kind: "lfs", sentence: sentence)
+            return file.problem("lfs", "is a Git LFS pointer, not the file itself; \(remedy)")
         case .alias:
-            let sentence =
-                "\(file.subject) is an alias made by the Finder; put a copy of the file itself in its place"
-            return ContentProblem(kind: "alias", sentence: sentence)
+            return file.problem("alias", "is an alias made by the Finder; put a copy of the file itself in its place")
         default:
             return nil
         }
@@ -67,25 +64,21 @@ package enum ContentRules {
 
     private static func isNoErrorMessage(_ file: FileSample) -> ContentProblem? {
         guard let message = ErrorMessage(file) else { return nil }
-        return ContentProblem(
-            kind: "error message",
-            sentence:
-                "\(file.subject) is \(message.what) (\(quoted(message.text))), not \(file.type.isHTML ? "the page" : "a file"); "
+        return file.problem(
+            "error message",
+            "is \(message.what) (\(quoted(message.text))), not \(file.type.isHTML ? "the page" : "a file"); "
                 + message.remedy
         )
     }
 
     private static func isNotDisguised(_ file: FileSample) -> ContentProblem? {
-        Disguise.problem(of: file).map { ContentProblem(kind: $0, sentence: "\(file.subject) \($0)") }
+        Disguise.problem(of: file).map { file.problem($0, $0) }
     }
 
     /// Finds stylesheets that are a JSON object, such as a service's answer.
     private static func isNoData(_ file: FileSample) -> ContentProblem? {
         guard file.type.essence == "text/css", file.isJSONObject else { return nil }
-        return ContentProblem(
-            kind: "data",
-            sentence: "\(file.subject) is JSON, but is sent as \(file.type.essence); put the right file in its place"
-        )
+        return file.problem("data", "is JSON, but is sent as \(file.type.essence); put the right file in its place")
     }
 
     /// Finds stylesheets and scripts that begin with a tag; for browsers, this tag is a syntax error.
@@ -96,9 +89,9 @@ package enum ContentRules {
             tag.lowercased() == own
             ? "remove the tags <\(own)> and </\(own)>, which belong in HTML"
             : "it is HTML or XML, so put the right file in its place"
-        return ContentProblem(
-            kind: "markup",
-            sentence: "\(file.subject) begins with \(quoted("<\(tag)")), but is sent as \(file.type.essence); \(remedy)"
+        return file.problem(
+            "markup",
+            "begins with \(quoted("<\(tag)")), but is sent as \(file.type.essence); \(remedy)"
         )
     }
 
@@ -109,11 +102,9 @@ package enum ContentRules {
         guard file.isCode || file.type.isJSON || file.type.isXML || file.type.isHTML, let text = file.text,
             let line = ConflictMarkers.line(in: text)
         else { return nil }
-        return ContentProblem(
-            kind: "conflict",
-            sentence:
-                "\(file.subject) has a Git merge conflict in line \(line); keep one version, and remove the "
-                + "lines with <, = and >"
+        return file.problem(
+            "conflict",
+            "has a Git merge conflict in line \(line); keep one version, and remove the lines with <, = and >"
         )
     }
 
@@ -122,28 +113,23 @@ package enum ContentRules {
         guard file.type.isJSON, !file.head.starts(with: ")]}'".utf8), let text = file.text else { return nil }
         guard let problem = JSONProblem(in: text) else {
             return repeatedName(in: JSONParser.parse(text).value).map { name, offset in
-                let line = text.prefix(offset).count { $0 == UInt8(ascii: "\n") } + 1
-                return ContentProblem(
-                    kind: "json name",
-                    sentence:
-                        "\(file.subject) has \(quoted(name)) in line \(line) a second time in one object, and programs keep only one of "
+                let line = text.line(of: text.startIndex + offset)
+                return file.problem(
+                    "json name",
+                    "has \(quoted(name)) in line \(line) a second time in one object, and programs keep only one of "
                         + "them; remove one"
                 )
             }
         }
         if isInLines(text) {
-            return ContentProblem(
-                kind: "json lines",
-                sentence:
-                    "\(file.subject) has a JSON value in each line (JSON Lines), but JSON is a single value; write [ before the first, "
+            return file.problem(
+                "json lines",
+                "has a JSON value in each line (JSON Lines), but JSON is a single value; write [ before the first, "
                     + "a comma after each but the last, and ] at the end"
             )
         }
         let place = "\(visible(file.path)):\(problem.line):\(problem.column)"
-        return ContentProblem(
-            kind: "json \(file.path)",
-            sentence: "\(file.subject) cannot be read as JSON: \(place): \(problem.message)"
-        )
+        return file.problem("json \(file.path)", "cannot be read as JSON: \(place): \(problem.message)")
     }
 
     /// Returns a name that appears twice in an object, and the offset of its second place; nil if there is none.
@@ -169,18 +155,15 @@ package enum ContentRules {
         let isSVG = file.type.essence == "image/svg+xml"
         guard file.type.isXML, let text = file.text, let problem = XMLCheck.problem(in: text, isSVG: isSVG)
         else { return nil }
-        return ContentProblem(
-            kind: "xml \(file.path)",
-            sentence: "\(file.subject) cannot be read as \(isSVG ? "SVG" : "XML"): \(problem)"
-        )
+        return file.problem("xml \(file.path)", "cannot be read as \(isSVG ? "SVG" : "XML"): \(problem)")
     }
 
     private static func isForBrowsers(_ file: FileSample) -> ContentProblem? {
         guard file.type.essence == "text/css", let text = file.text, let found = StylesheetScan.problem(in: text)
         else { return nil }
-        return ContentProblem(
-            kind: "css \(found.sentence)",
-            sentence: "\(file.subject) has \(quoted(found.word)) in line \(found.line); \(found.sentence)"
+        return file.problem(
+            "css \(found.sentence)",
+            "has \(quoted(found.word)) in line \(found.line); \(found.sentence)"
         )
     }
 
@@ -198,15 +181,13 @@ package enum ContentRules {
         guard let found = starts.firstResult({ text.range(of: Data($0.utf8)) }) else {
             return file.type.isHTML ? elsewhere(file, String(decoding: text, as: UTF8.self)) : nil
         }
-        let line = text[..<found.lowerBound].count { $0 == UInt8(ascii: "\n") } + 1
         let word = String(
             decoding: text[found.lowerBound...].prefix(80).prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") },
             as: UTF8.self
         )
-        return ContentProblem(
-            kind: "own disk",
-            sentence:
-                "\(file.subject) has \(quoted(word)) in line \(line), "
+        return file.problem(
+            "own disk",
+            "has \(quoted(word)) in line \(text.line(of: found.lowerBound)), "
                 + (word.contains("cid:")
                     ? "a part of a mail, which a page does not have; name its URL"
                     : "an address on one computer; "
@@ -218,18 +199,18 @@ package enum ContentRules {
     /// Finds a page that loads its files from a server for tests, or from the folder in which a browser saved them.
     private static func elsewhere(_ file: FileSample, _ page: String) -> ContentProblem? {
         if let match = page.firstMatch(of: savedFiles), page.contains("<!-- saved from url=(") {
-            let sentence =
+            return file.problem(
+                "saved with files",
                 "was saved with its files, so it loads them from \(quoted(String(match.1))); save it as HTML only"
-            return ContentProblem(kind: "saved with files", sentence: "\(file.subject) \(sentence)")
+            )
         }
         guard let match = page.firstMatch(of: testServer),
             file.substitution.map({ $0.url.contains("//\(match.1)") }) != true
         else { return nil }
         let line = page[..<match.1.startIndex].count(where: \.isNewline) + 1
-        return ContentProblem(
-            kind: "test server",
-            sentence:
-                "\(file.subject) loads from \(quoted(String(match.1))) in line \(line), a server for tests; name the site's own server"
+        return file.problem(
+            "test server",
+            "loads from \(quoted(String(match.1))) in line \(line), a server for tests; name the site's own server"
         )
     }
 
@@ -239,14 +220,11 @@ package enum ContentRules {
 
     /// Finds subtitles with the commas of SubRip in their times (WebVTT §4.1); browsers skip such cues.
     private static func hasTimes(_ file: FileSample) -> ContentProblem? {
-        guard file.type.essence == "text/vtt", let text = file.text,
-            let match = String(decoding: text, as: UTF8.self).firstMatch(of: timeWithComma)
-        else { return nil }
+        guard file.type.essence == "text/vtt", let match = file.firstMatch(of: timeWithComma) else { return nil }
         let time = String(match.1)
-        return ContentProblem(
-            kind: "time",
-            sentence:
-                "\(file.subject) has \(quoted(time)), and browsers skip a text with such a time; write "
+        return file.problem(
+            "time",
+            "has \(quoted(time)), and browsers skip a text with such a time; write "
                 + "\(quoted(time.replacingOccurrences(of: ",", with: "."))), and so in each time"
         )
     }
@@ -255,13 +233,10 @@ package enum ContentRules {
 
     /// Finds an SVG that loads another image, which browsers do not do for an SVG that is itself an image.
     private static func isSelfContained(_ file: FileSample) -> ContentProblem? {
-        guard file.type.essence == "image/svg+xml", let text = file.text,
-            let match = String(decoding: text, as: UTF8.self).firstMatch(of: outerImage)
-        else { return nil }
-        return ContentProblem(
-            kind: "outer image",
-            sentence:
-                "\(file.subject) loads \(quoted(String(match.1))), and where a page shows it as an image, browsers load nothing for it; "
+        guard file.type.essence == "image/svg+xml", let match = file.firstMatch(of: outerImage) else { return nil }
+        return file.problem(
+            "outer image",
+            "loads \(quoted(String(match.1))), and where a page shows it as an image, browsers load nothing for it; "
                 + "embed that image"
         )
     }
@@ -274,13 +249,12 @@ package enum ContentRules {
     /// In CSS, a backslash only escapes the next character, so it disappears.
     private static func hasSlashes(_ file: FileSample) -> ContentProblem? {
         guard file.type.essence == "text/css", let text = file.text, text.contains(UInt8(ascii: "\\")),
-            let match = String(decoding: text, as: UTF8.self).firstMatch(of: backslash)
+            let match = file.firstMatch(of: backslash)
         else { return nil }
         let address = String(match.1)
-        return ContentProblem(
-            kind: "backslash",
-            sentence:
-                "\(file.subject) has \(quoted(String(match.0))), from which CSS drops each \"\\\"; write "
+        return file.problem(
+            "backslash",
+            "has \(quoted(String(match.0))), from which CSS drops each \"\\\"; write "
                 + quoted("url(\(address.replacingOccurrences(of: "\\", with: "/")))")
         )
     }
@@ -301,10 +275,9 @@ package enum ContentRules {
                 atPath: String(substitution.realPath.dropLast(name.count))
             ), !names.contains("index.html")
         else { return nil }
-        return ContentProblem(
-            kind: "index",
-            sentence:
-                "\(file.subject) does not answer for its folder's URL, as only \"index.html\" does; "
+        return file.problem(
+            "index",
+            "does not answer for its folder's URL, as only \"index.html\" does; "
                 + "rename it to \(quoted(path.dropLast(name.count) + "index.html"))"
         )
     }
@@ -315,8 +288,7 @@ package enum ContentRules {
     private static func isWhole(_ file: FileSample) -> ContentProblem? {
         guard CutFile.isCut(file) else { return nil }
         let part = [.png, .jpeg, .webp].contains(file.format) ? "its lower part" : "a part of it"
-        let sentence = "\(file.subject) ends too early, so \(part) is missing; download or export it again"
-        return ContentProblem(kind: part, sentence: sentence)
+        return file.problem(part, "ends too early, so \(part) is missing; download or export it again")
     }
 
     /// The size above which an image gets a warning, in bytes.
@@ -328,11 +300,9 @@ package enum ContentRules {
     private static func isSmallPicture(_ file: FileSample) -> ContentProblem? {
         guard file.type.essence.hasPrefix("image/"), file.size > pictureSize else { return nil }
         let size = ByteCount(file.size)
-        return ContentProblem(
-            kind: "large picture",
-            sentence:
-                "\(file.subject) is \(size), more than a whole page should be; export it smaller, "
-                + "at the size at which it is shown"
+        return file.problem(
+            "large picture",
+            "is \(size), more than a whole page should be; export it smaller, at the size at which it is shown"
         )
     }
 }

@@ -68,6 +68,16 @@ struct FileSample {
     /// The file's name in quotation marks.
     var subject: String { quoted(path) }
 
+    /// Returns a mistake in this file; the predicate continues a sentence that begins with the file's name.
+    func problem(_ kind: String, _ predicate: String, isAboutType: Bool = false) -> ContentProblem {
+        ContentProblem(kind: kind, sentence: "\(subject) \(predicate)", isAboutType: isAboutType)
+    }
+
+    /// Returns the first match in the whole text; nil for a file that is not read as text.
+    func firstMatch<Output>(of regex: Regex<Output>) -> Regex<Output>.Match? {
+        text.flatMap { String(decoding: $0, as: UTF8.self).firstMatch(of: regex) }
+    }
+
     /// The formats that the type allows; nil if none are known.
     var expected: Set<FileFormat>? { FileFormat.expected(of: type) }
 
@@ -97,4 +107,9 @@ struct FileSample {
     }
 
     nonisolated(unsafe) private static let objectStart = /\{\s*"/
+}
+
+extension Data {
+    /// Returns the line of a place in a text, counted from 1.
+    func line(of place: Index) -> Int { self[..<place].count { $0 == UInt8(ascii: "\n") } + 1 }
 }
