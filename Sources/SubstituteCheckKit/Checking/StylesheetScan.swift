@@ -44,11 +44,7 @@ struct StylesheetScan {
             if starts(with: "/*") {
                 let start = line
                 guard skip(to: "*/") else {
-                    return Problem(
-                        word: "/*",
-                        line: start,
-                        sentence: "this comment is never closed; write */ at its end"
-                    )
+                    return problem("/*", "this comment is never closed; write */ at its end", in: start)
                 }
             } else if isAtStart, !byte.isSpace, let problem = problemHere() {
                 return problem
@@ -62,26 +58,22 @@ struct StylesheetScan {
                 skipString(byte)
                 isAtStart = false
             } else if brackets == 0, let quote = Self.typographicQuotes.first(where: { starts(with: $0) }) {
-                let sentence = "CSS knows only straight quotation marks, \" and '"
-                return Problem(word: "\(quote)", line: line, sentence: sentence)
+                return problem("\(quote)", "CSS knows only straight quotation marks, \" and '")
             } else if byte == UInt8(ascii: "}"), brackets == 0, braces.isEmpty {
-                return Problem(
-                    word: "}",
-                    line: line,
-                    sentence: "it closes nothing, and browsers skip the rule after it"
-                )
+                return problem("}", "it closes nothing, and browsers skip the rule after it")
             } else {
                 if isAtStart, !byte.isSpace { start = (index, line) }
                 isAtStart = step(over: byte, isAtStart)
             }
         }
         return braces.first.map { line in
-            Problem(
-                word: "{",
-                line: line,
-                sentence: "it is never closed, so everything after it belongs to this rule; write }"
-            )
+            problem("{", "it is never closed, so everything after it belongs to this rule; write }", in: line)
         }
+    }
+
+    /// Returns a mistake in a line, or in the current line if `line` is nil.
+    private func problem(_ word: String, _ sentence: String, in line: Int? = nil) -> Problem {
+        Problem(word: word, line: line ?? self.line, sentence: sentence)
     }
 
     private static let typographicQuotes: [StaticString] = ["\u{201C}", "\u{201D}", "\u{2018}", "\u{2019}"]
@@ -107,16 +99,12 @@ struct StylesheetScan {
     private func problemHere() -> Problem? {
         if braces.isEmpty, starts(with: "//") {
             let comment = text(until: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
-            return Problem(
-                word: comment,
-                line: line,
-                sentence: "CSS has no such comments, and browsers skip the rule that follows; write /* … */"
-            )
+            return problem(comment, "CSS has no such comments, and browsers skip the rule that follows; write /* … */")
         }
         let word = text { $0.isSpace || "(){};:,".utf8.contains($0) }
         if braces.isEmpty, 48...57 ~= bytes[index], bytes[(index + word.utf8.count)...].first == 0x20 {
             let sentence = "no selector begins with a digit, so browsers skip this rule; copy it without line numbers"
-            return Problem(word: word, line: line, sentence: sentence)
+            return problem(word, sentence)
         }
         guard let first = word.utf8.first, first == UInt8(ascii: "$") || first == UInt8(ascii: "@"), word.count > 1
         else {
@@ -124,16 +112,14 @@ struct StylesheetScan {
         }
         // CSS Cascade §2: only @charset and @layer may precede @import.
         if hasRule, braces.isEmpty, word.lowercased() == "@import" {
-            let sentence = "browsers ignore it after a rule; move it to the top of the file"
-            return Problem(word: word, line: line, sentence: sentence)
+            return problem(word, "browsers ignore it after a rule; move it to the top of the file")
         }
         let rest = bytes[(index + word.utf8.count)...].drop { $0 == 0x20 || $0 == 0x09 }
         let isAssigned = rest.first == UInt8(ascii: ":")
         guard let language = Self.language(of: word, isAssigned: isAssigned, next: rest) else { return nil }
-        return Problem(
-            word: word,
-            line: line,
-            sentence: "this is \(language), which browsers do not read; name the stylesheet that is built from it"
+        return problem(
+            word,
+            "this is \(language), which browsers do not read; name the stylesheet that is built from it"
         )
     }
 
@@ -156,7 +142,7 @@ struct StylesheetScan {
             guard let known = Self.fontFormats[bare.lowercased()] else { return nil }
             sentence = "browsers know no such format of fonts, and skip the file; write format(\"\(known)\")"
         }
-        return Problem(word: "\(name)\(value))", line: line, sentence: sentence)
+        return problem("\(name)\(value))", sentence)
     }
 
     /// Names that are often written in place of those of CSS Fonts Level 4 §4.3.1.
@@ -181,11 +167,8 @@ struct StylesheetScan {
             return nil
         }
         let word = String(text.prefix { !$0.isNewline }.prefix(60))
-        return Problem(
-            word: word,
-            line: start.line,
-            sentence: "no semicolon follows, so browsers skip this and the next declaration; write ; at its end"
-        )
+        let sentence = "no semicolon follows, so browsers skip this and the next declaration; write ; at its end"
+        return problem(word, sentence, in: start.line)
     }
 
     private static func language(of word: String, isAssigned: Bool, next: ArraySlice<UInt8>) -> String? {
