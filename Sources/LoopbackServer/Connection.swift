@@ -92,7 +92,8 @@ struct Connection: ~Copyable {
             headers["Content-Length"] = String(response.body.count)
         }
         let fields = headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\r\n" }
-        return Data("HTTP/1.1 \(response.status) \(reason(response.status))\r\n\(fields.joined())\r\n".utf8)
+        let reason = reasons[response.status] ?? "Status"
+        return Data("HTTP/1.1 \(response.status) \(reason)\r\n\(fields.joined())\r\n".utf8)
     }
 
     private func sendChunks(of body: Data, _ size: Int) -> Bool {
@@ -118,21 +119,11 @@ struct Connection: ~Copyable {
         }
     }
 
-    private static func reason(_ status: Int) -> String {
-        switch status {
-        case 200: "OK"
-        case 206: "Partial Content"
-        case 301: "Moved Permanently"
-        case 302: "Found"
-        case 303: "See Other"
-        case 304: "Not Modified"
-        case 307: "Temporary Redirect"
-        case 308: "Permanent Redirect"
-        case 400: "Bad Request"
-        case 404: "Not Found"
-        default: "Status"
-        }
-    }
+    private static let reasons = [
+        200: "OK", 206: "Partial Content", 301: "Moved Permanently", 302: "Found", 303: "See Other",
+        304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
+        404: "Not Found",
+    ]
 
     private mutating func readHead() -> String? {
         let end = Array("\r\n\r\n".utf8)

@@ -177,34 +177,14 @@ package enum FileFormat: String, CaseIterable {
     ]
 
     /// The usual extension of files in this format; nil if there are several usual extensions, or none.
-    var fileExtension: String? {
-        switch self {
-        case .png: "png"
-        case .jpeg: "jpg"
-        case .gif: "gif"
-        case .webp: "webp"
-        case .bmp: "bmp"
-        case .tiff: "tiff"
-        case .icon: "ico"
-        case .jpegXL: "jxl"
-        case .photoshop: "psd"
-        case .avif: "avif"
-        case .heif: "heic"
-        case .svg: "svg"
-        case .pdf: "pdf"
-        case .postScript: "eps"
-        case .woff: "woff"
-        case .woff2: "woff2"
-        case .fontCollection: "ttc"
-        case .mp4: "mp4"
-        case .mp3: "mp3"
-        case .wav: "wav"
-        case .flac: "flac"
-        case .webAssembly: "wasm"
-        case .glTF: "glb"
-        case .outlines, .matroska, .ogg, .zip, .gzip, .html, .lfsPointer, .alias: nil
-        }
-    }
+    var fileExtension: String? { Self.extensions[self] }
+
+    private static let extensions: [FileFormat: String] = [
+        .png: "png", .jpeg: "jpg", .gif: "gif", .webp: "webp", .bmp: "bmp", .tiff: "tiff", .icon: "ico",
+        .jpegXL: "jxl", .photoshop: "psd", .avif: "avif", .heif: "heic", .svg: "svg", .pdf: "pdf",
+        .postScript: "eps", .woff: "woff", .woff2: "woff2", .fontCollection: "ttc", .mp4: "mp4", .mp3: "mp3",
+        .wav: "wav", .flac: "flac", .webAssembly: "wasm", .glTF: "glb",
+    ]
 
     /// The name with its article, for messages.
     var article: String {
