@@ -44,7 +44,7 @@ package struct ManifestLocation: Sendable {
     private func path(_ operand: String?) throws(UsageError) -> String {
         if let operand {
             if operand.contains("://"), current.targetKind(of: operand) == nil {
-                let (add, explain) = (ToolName(environment).words("add"), ToolName(environment).words("explain"))
+                let (add, explain) = (tool.words("add"), tool.words("explain"))
                 throw UsageError(
                     "\(quoted(operand)) is a URL, and this command reads a manifest or the folder that holds it; to load the URL "
                         + "into a manifest: \(add) \(visible(operand)), and to ask which file answers it: \(explain) \(visible(operand))"
@@ -65,7 +65,7 @@ package struct ManifestLocation: Sendable {
             throw UsageError(
                 "there is no manifest here; the tool looks for \(Self.places.dropFirst().map { "\($0)/manifest.json" }.joined(separator: ", ")) "
                     + "and manifest.json, here and in the folders above, up to the package's. "
-                    + "Name one, or create one with: \(ToolName(environment).words("init"))"
+                    + "Name one, or create one with: \(tool.words("init"))"
             )
         }
         guard found.count == 1 else {

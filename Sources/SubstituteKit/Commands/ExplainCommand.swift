@@ -202,12 +202,8 @@ struct ExplainCommand {
 
     /// Returns the response of the file; nil if no file answers.
     private func response(_ explanation: Explanation, _ method: String?) -> HTTPURLResponse? {
-        switch explanation.answer {
-        case .cacheAndProtocol, .protocolOnly:
-            let url = URL(string: explanation.url)
-            return url.flatMap { table.answer(to: request($0, method ?? self.method)) }?.response as? HTTPURLResponse
-        case .networkUnless, .network: return nil
-        }
+        let url = URL(string: explanation.url)
+        return url.flatMap { table.answer(to: request($0, method ?? self.method)) }?.response as? HTTPURLResponse
     }
 
     /// Returns the end of a sentence about a URL.

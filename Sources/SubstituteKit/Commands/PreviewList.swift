@@ -57,11 +57,7 @@ struct PreviewList {
     }
 
     private static func remarks(of substitution: Substitution) -> String {
-        var remarks: [String] = []
-        if !substitution.conditions.isEmpty {
-            remarks.append("only when " + substitution.conditions.map(\.description).joined(separator: " or "))
-        }
-        if let day = substitution.lastDay { remarks.append("until \(day)") }
-        return remarks.joined(separator: ", ")
+        [substitution.conditionWords, substitution.lastDay.map { "until \($0)" }].compactMap(\.self)
+            .joined(separator: ", ")
     }
 }

@@ -106,9 +106,7 @@ struct PreviewCard {
     }
 
     private var conditions: String {
-        var chips =
-            substitution.conditions.isEmpty
-            ? [] : ["only when " + substitution.conditions.map(\.description).joined(separator: " or ")]
+        var chips = [substitution.conditionWords].compactMap(\.self)
         if let ignored = ignoredQuery { chips.append("ignores \(ignored)") }
         if let day = substitution.lastDay {
             chips.append(isExpired ? "ended on \(day), no longer used" : "until \(day)")
@@ -121,5 +119,12 @@ struct PreviewCard {
         if chips.isEmpty { return "" }
         return "<p class=\"chips\">" + chips.map { "<span>\(HTML.escaped($0))</span>" }.joined(separator: " ")
             + "</p>\n"
+    }
+}
+
+extension Substitution {
+    /// The conditions under which the file answers; nil if it always answers.
+    var conditionWords: String? {
+        conditions.isEmpty ? nil : "only when " + conditions.map(\.description).joined(separator: " or ")
     }
 }
