@@ -14,9 +14,9 @@ struct TrafficReport {
     private let name: String
     private let console: Console
     /// The URLs that files could answer, with the commands that add them.
-    private let missed: [(item: RecordedTraffic.Item, miss: Miss)]
+    private var missed: [(item: RecordedTraffic.Item, miss: Miss)] = []
     /// The URLs that the manifest answers now, because it has changed since the recording, with their files.
-    private let added: [(item: RecordedTraffic.Item, file: String)]
+    private var added: [(item: RecordedTraffic.Item, file: String)] = []
 
     init(
         _ traffic: RecordedTraffic,
@@ -30,7 +30,6 @@ struct TrafficReport {
             URL(ofBrowser: url).flatMap { table.explain(URLRequest(url: $0)).substitution }
         }
         let used = Set(traffic.urls.compactMap { substitution(for: $0)?.url })
-        var (missed, added): ([(RecordedTraffic.Item, Miss)], [(RecordedTraffic.Item, String)]) = ([], [])
         for item in traffic.candidates {
             if let substitution = substitution(for: item.url) {
                 added.append((item, substitution.file))
@@ -39,7 +38,6 @@ struct TrafficReport {
                 missed.append((item, explainer.miss(item.url, answered: 200, besides: used, in: table)))
             }
         }
-        (self.missed, self.added) = (missed, added)
     }
 
     /// The number of URLs that files could answer, and that the manifest does not answer.

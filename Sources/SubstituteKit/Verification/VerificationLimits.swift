@@ -81,40 +81,25 @@ struct VerificationLimits: Sendable {
     /// Returns every reason why the page does not pass.
     func problems(with page: Verification) -> [Problem] {
         var problems: [Problem] = []
-        if let status = page.status, status >= 400 {
-            problems.append(
-                Problem(kind: .pageFails, sentence: "the server answers \(status) for \(page.title)")
-            )
+        func add(_ kind: Problem.Kind, _ sentence: String, _ change: ServedComparison.Change? = nil) {
+            problems.append(Problem(kind: kind, sentence: sentence, change: change))
         }
-        if let sentence = page.incompleteness { problems.append(Problem(kind: .pageUnfinished, sentence: sentence)) }
-        if let sentence = shortage(page) {
-            problems.append(Problem(kind: required == nil ? .nothingCompared : .tooFewFiles, sentence: sentence))
-        }
-        if !allowsChanges {
-            problems += page.changes.map { change in
-                Problem(
-                    kind: .changedFile,
-                    sentence: "\(quoted(change.substitution.file)) differs from \(shortened(change.url)): "
-                        + "here \(ByteCount(change.count)), \(change.served.words); \(remedy(for: change))",
-                    change: change
-                )
-            }
+        if let status = page.status, status >= 400 { add(.pageFails, "the server answers \(status) for \(page.title)") }
+        if let sentence = page.incompleteness { add(.pageUnfinished, sentence) }
+        if let sentence = shortage(page) { add(required == nil ? .nothingCompared : .tooFewFiles, sentence) }
+        for change in page.changes where !allowsChanges {
+            let sentence =
+                "\(quoted(change.substitution.file)) differs from \(shortened(change.url)): "
+                + "here \(ByteCount(change.count)), \(change.served.words); \(remedy(for: change))"
+            add(.changedFile, sentence, change)
         }
         if !allowsErrors {
-            problems += page.errors.loads.map { Problem(kind: .failedLoad, sentence: $0.sentence) }
-            problems += page.errors.complaints.map {
-                Problem(kind: .pageError, sentence: "only with the files: \(shortened($0))")
-            }
+            for load in page.errors.loads { add(.failedLoad, load.sentence) }
+            for words in page.errors.complaints { add(.pageError, "only with the files: \(shortened(words))") }
         }
         if page.comparison.share > tolerance {
             let places = page.comparison.places.prefix(3).map(\.words).joined(separator: "; ")
-            problems.append(
-                Problem(
-                    kind: .pictureDiffers,
-                    sentence:
-                        "\(page.comparison.percentage) of the picture of \(page.title) differs, at \(places)"
-                )
-            )
+            add(.pictureDiffers, "\(page.comparison.percentage) of the picture of \(page.title) differs, at \(places)")
         }
         return problems
     }

@@ -97,34 +97,32 @@ struct VerificationPrinter {
 
     private func remarks(on page: Verification) -> [Remark] {
         var remarks: [Remark] = []
-        if limits.allowsChanges {
-            remarks += page.changes.map { change in
-                let size = "here \(ByteCount(change.count)), \(change.served.words)"
-                let file = visible(change.substitution.file)
-                return Remark(label: "changed", sentence: "\(shortened(change.url)) → \(file): \(size)")
-            }
+        func add(_ label: String, _ sentence: String, command: String? = nil, _ annotation: (String, String)? = nil) {
+            remarks.append(Remark(label: label, sentence: sentence, command: command, annotation: annotation))
+        }
+        for change in page.changes where limits.allowsChanges {
+            let file = visible(change.substitution.file)
+            add(
+                "changed",
+                "\(shortened(change.url)) → \(file): here \(ByteCount(change.count)), \(change.served.words)"
+            )
         }
         if limits.allowsErrors {
-            func add(_ label: String, _ sentence: String, _ kind: VerificationLimits.Problem.Kind) {
-                remarks.append(Remark(label: label, sentence: sentence, annotation: ("warning", kind.rawValue)))
+            typealias Kind = VerificationLimits.Problem.Kind
+            for load in page.errors.loads { add("failed", load.sentence, ("warning", Kind.failedLoad.rawValue)) }
+            for words in page.errors.complaints {
+                add("error", "only with the files: \(shortened(words))", ("warning", Kind.pageError.rawValue))
             }
-            for load in page.errors.loads { add("failed", load.sentence, .failedLoad) }
-            for words in page.errors.complaints { add("error", "only with the files: \(shortened(words))", .pageError) }
         }
         if page.comparison.count > 0, page.comparison.share <= limits.tolerance {
             let places = page.comparison.places.map(\.words).joined(separator: "; ")
-            remarks.append(
-                Remark(label: "picture", sentence: "\(page.comparison.percentage) differs, at \(places)")
-            )
+            add("picture", "\(page.comparison.percentage) differs, at \(places)")
         }
-        remarks += page.misses.map {
-            Remark(label: "network", sentence: $0.reason, command: $0.command, annotation: ("notice", "no-file"))
-        }
-        remarks += [page.redirectSentence].compactMap(\.self).map {
-            Remark(label: "redirect", sentence: $0, annotation: ("notice", "redirected"))
-        }
-        remarks += page.onceSentences.map { Remark(label: "once", sentence: $0) }
-        return remarks + page.notes.map { Remark(label: "note", sentence: visible($0)) }
+        for miss in page.misses { add("network", miss.reason, command: miss.command, ("notice", "no-file")) }
+        if let sentence = page.redirectSentence { add("redirect", sentence, ("notice", "redirected")) }
+        for sentence in page.onceSentences { add("once", sentence) }
+        for note in page.notes { add("note", visible(note)) }
+        return remarks
     }
 
     // MARK: - JSON and GitHub
