@@ -14,8 +14,8 @@ package struct ManifestLocation: Sendable {
 
     /// The paths at which a manifest may be, below the folder of an app, a package or a project.
     private static let places = [
-        "manifest.json", "Substitutions", "*/Substitutions", "Sources/*/Substitutions",
-        "Sources/*/Resources/Substitutions",
+        "manifest.json", "Substitutions/manifest.json", "*/Substitutions/manifest.json",
+        "Sources/*/Substitutions/manifest.json", "Sources/*/Resources/Substitutions/manifest.json",
     ]
 
     /// Returns the manifest that the user named, or the only manifest that a search finds.
@@ -63,7 +63,7 @@ package struct ManifestLocation: Sendable {
                 )
             }
             throw UsageError(
-                "there is no manifest here; the tool looks for \(Self.places.dropFirst().map { "\($0)/manifest.json" }.joined(separator: ", ")) "
+                "there is no manifest here; the tool looks for \(Self.places.dropFirst().joined(separator: ", ")) "
                     + "and manifest.json, here and in the folders above, up to the package's. "
                     + "Name one, or create one with: \(tool.words("init"))"
             )
@@ -140,17 +140,13 @@ package struct ManifestLocation: Sendable {
     /// Returns a question that suggests another manifest if there is none at `path`; nil without a suggestion.
     func hint(for path: String) -> String? {
         if isFile(path) { return "give yourself the right to read it, such as with: chmod u+r \(visible(path))" }
-        guard current.targetKind(of: path) == nil else {
-            let names = current.names(in: path).filter { $0.hasSuffix(".json") }
-            let meant = names.sorted().first.map { joined(path, $0) } ?? all().first
-            return meant.map { "did you mean \(quoted($0))?" }
-        }
-        let url = current.url(path)
-        let names = current.names(in: url.deletingLastPathComponent().path)
-        let near = suggestion(for: url.lastPathComponent, among: names.filter { $0.contains("json") })
-        let parent = path.contains("/") ? String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)) : ""
-        let meant = near.map { joined(parent, $0) } ?? all().first
-        return meant.map { "did you mean \(quoted($0))?" }
+        let near =
+            if current.targetKind(of: path) == nil {
+                current.namesake(of: path) { $0.contains("json") }
+            } else {
+                current.names(in: path).filter { $0.hasSuffix(".json") }.sorted().first.map { joined(path, $0) }
+            }
+        return (near ?? all().first).map { "did you mean \(quoted($0))?" }
     }
 
     /// Returns the manifests of the nearest folder that has any, and those in the targets' resource folders.
@@ -183,11 +179,7 @@ package struct ManifestLocation: Sendable {
                 return names.filter { !$0.hasPrefix(".") }.sorted().map { joined(path, $0) }
             }
         }
-        return paths.compactMap { path in
-            if path.hasSuffix(".json") { return isFile(joined(folder, path)) ? path : nil }
-            let manifest = joined(path, "manifest.json")
-            return isFile(joined(folder, manifest)) ? manifest : nil
-        }
+        return paths.filter { isFile(joined(folder, $0)) }
     }
 
     /// Returns the manifest in a folder; nil if `path` is not a folder, or has no manifest.

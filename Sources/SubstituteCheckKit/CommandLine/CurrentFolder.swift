@@ -1,5 +1,6 @@
 package import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 
 /// The folder that the paths of a command line are relative to.
 package struct CurrentFolder: Sendable {
@@ -42,6 +43,14 @@ package struct CurrentFolder: Sendable {
     /// True for the folder of a package, a project or a repository; nothing above it belongs to the app.
     package func isTop(_ folder: URL) -> Bool {
         names(in: folder.path).contains { ["Package.swift", ".git"].contains($0) || $0.hasSuffix(".xcodeproj") }
+    }
+
+    /// Returns the path of a file that has nearly the name of a missing one in the same folder; nil if there is none.
+    package func namesake(of written: String, where isMeant: (String) -> Bool = { _ in true }) -> String? {
+        let url = url(written)
+        let names = names(in: url.deletingLastPathComponent().path).filter(isMeant)
+        let parent = written.lastIndex(of: "/").map { written[...$0] } ?? ""
+        return suggestion(for: url.lastPathComponent, among: names).map { parent + $0 }
     }
 
     /// Returns the bytes of a file that the user named.

@@ -65,7 +65,8 @@ struct ExplainOperands {
         switch folder.targetKind(of: word) {
         case nil:
             guard Self.isFileName(word), !folder.isServer(word) else { return .questions(Self.questions(about: word)) }
-            throw ToolError("\(quoted(word)) does not exist" + hint(for: word))
+            let near = folder.namesake(of: word).map { "; did you mean \(quoted($0))?" } ?? ""
+            throw ToolError("\(quoted(word)) does not exist\(near)")
         case .typeDirectory?:
             throw ToolError("\(quoted(word)) is a folder; name a recording (HAR) or a list of URLs in it")
         default:
@@ -88,14 +89,6 @@ struct ExplainOperands {
     private static func isFileName(_ word: String) -> Bool {
         let ending = word.split(separator: ".", omittingEmptySubsequences: false).last?.lowercased() ?? ""
         return ["har", "json", "txt", "list", "lst", "urls", "csv", "log"].contains(ending)
-    }
-
-    private func hint(for path: String) -> String {
-        let url = folder.url(path)
-        let names = folder.names(in: url.deletingLastPathComponent().path)
-        guard let near = suggestion(for: url.lastPathComponent, among: names) else { return "" }
-        let parent = path.lastIndex(of: "/").map { path[...$0] } ?? ""
-        return "; did you mean \(quoted(parent + near))?"
     }
 }
 
