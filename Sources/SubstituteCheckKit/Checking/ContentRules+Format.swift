@@ -40,9 +40,7 @@ extension ContentRules {
         let (path, essence) = (file.path, file.type.essence)
         // The entry's "type" is wrong, not the file. The field can be removed if the file's extension gives the right
         // type.
-        if let type = format.fileExtension.flatMap({ MediaType(fileName: "x.\($0)") }),
-            file.substitution?.entry.type != nil
-        {
+        if let type = format.usualType, file.substitution?.entry.type != nil {
             let isNamedRight = MediaType(fileName: path).flatMap(FileFormat.expected)?.contains(format) ?? false
             let remedy = isNamedRight ? "remove \"type\", or write" : "write"
             return file.problem(

@@ -179,6 +179,9 @@ package enum FileFormat: String, CaseIterable {
     /// The usual extension of files in this format; nil if there are several usual extensions, or none.
     var fileExtension: String? { Self.extensions[self] }
 
+    /// The media type of files with the usual extension.
+    var usualType: MediaType? { fileExtension.flatMap { MediaType(fileName: "x.\($0)") } }
+
     private static let extensions: [FileFormat: String] = [
         .png: "png", .jpeg: "jpg", .gif: "gif", .webp: "webp", .bmp: "bmp", .tiff: "tiff", .icon: "ico",
         .jpegXL: "jxl", .photoshop: "psd", .avif: "avif", .heif: "heic", .svg: "svg", .pdf: "pdf",

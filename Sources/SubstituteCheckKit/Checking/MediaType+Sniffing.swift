@@ -21,7 +21,7 @@ extension MediaType {
                 "text/xml"
             } else if head.starts(with: "%!PS-Adobe-".utf8) {
                 "application/postscript"
-            } else if let format, let known = Self.types[format] ?? format.typeOfExtension {
+            } else if let format, format != .svg, let known = Self.types[format] ?? format.usualType?.essence {
                 known
             } else {
                 Self.isText(head) ? "text/plain" : Self.octetStream.essence
@@ -43,11 +43,5 @@ extension MediaType {
     /// True if no byte is a binary data byte (§3), or if the text begins with a byte-order mark.
     private static func isText(_ head: [UInt8]) -> Bool {
         head.starts(with: [0xFE, 0xFF]) || head.starts(with: [0xFF, 0xFE]) || !FileFormat.isBinary(head)
-    }
-}
-
-extension FileFormat {
-    fileprivate var typeOfExtension: String? {
-        self == .svg ? nil : fileExtension.flatMap { MediaType(fileName: "x.\($0)") }?.essence
     }
 }
