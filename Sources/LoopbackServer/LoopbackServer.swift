@@ -64,18 +64,18 @@ package final class LoopbackServer: @unchecked Sendable {
     }
 
     /// The requests since the start or the last ``forgetRequests()``, in the order in which they were received.
-    package var requests: [Request] { locked { received } }
+    package var requests: [Request] { lock.withLock { received } }
 
     /// Removes all recorded requests.
     package func forgetRequests() {
-        locked { received = [] }
+        lock.withLock { received = [] }
     }
 
     /// Closes all connections and stops listening.
     ///
     /// The server's threads close their sockets soon after this call returns; then the port is free.
     package func stop() {
-        locked {
+        lock.withLock {
             guard !isStopped else { return }
             isStopped = true
             // Refuse new connections, if the system supports that. Then wake the threads that wait in poll and recv;
@@ -95,7 +95,7 @@ package final class LoopbackServer: @unchecked Sendable {
                 Thread.sleep(forTimeInterval: 0.05)
                 continue
             }
-            let isWanted = locked {
+            let isWanted = lock.withLock {
                 guard descriptor >= 0, !isStopped else { return false }
                 connections.insert(descriptor)
                 return true
@@ -107,7 +107,7 @@ package final class LoopbackServer: @unchecked Sendable {
             }
             Thread.detachNewThread { [self] in
                 serve(Connection(descriptor: descriptor, maximumBody: maximumBody))
-                locked {
+                lock.withLock {
                     connections.remove(descriptor)
                     _ = close(descriptor)
                 }
@@ -128,15 +128,9 @@ package final class LoopbackServer: @unchecked Sendable {
 
     private func serve(_ connection: consuming Connection) {
         while let request = connection.readRequest() {
-            if remembersRequests { locked { received.append(request) } }
+            if remembersRequests { lock.withLock { received.append(request) } }
             guard connection.write(respond(request), to: request) else { return }
         }
-    }
-
-    private func locked<Result>(_ body: () -> Result) -> Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return body()
     }
 
     private static func lastError() -> POSIXError {
