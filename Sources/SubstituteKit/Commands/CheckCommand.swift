@@ -106,10 +106,7 @@ enum CheckCommand {
         let webChecks = arguments.has(webViews) ? checks.map(WebViewCheck.init) : []
         let results = checks.enumerated().map { index, check in
             let folder = manifests[index]?.folder
-            let more = [
-                limit.flatMap { BudgetCheck.issue($0, check) }, folder.flatMap { VersionCheck.issue(check, $0) },
-            ]
-            .compactMap(\.self)
+            let more = [limit.flatMap(check.budgetIssue), folder.flatMap(check.versionIssue)].compactMap(\.self)
             let issues = check.issues + (webChecks.isEmpty ? [] : webChecks[index].issues) + more
             return CheckReport.Result(check: check, issues: arguments.has(strict) ? issues.map(\.asError) : issues)
         }
@@ -128,31 +125,29 @@ extension ManifestIssue {
     }
 }
 
-/// Compares the files with those that `.substitute.json` knows for the manifest's `$version`.
-private enum VersionCheck {
-    static func issue(_ check: ManifestCheck, _ folder: URL) -> ManifestIssue? {
-        let version = check.manifest.version
-        guard version > 0, check.errors.isEmpty, let known = (try? RemoteRecord(in: folder))?.files(of: version),
-            let files = try? Fingerprint(ofFilesOf: check.substitutions), files != known
+extension ManifestCheck {
+    /// Compares the files with those that `.substitute.json` knows for the manifest's `$version`.
+    fileprivate func versionIssue(_ folder: URL) -> ManifestIssue? {
+        let version = manifest.version
+        guard version > 0, errors.isEmpty, let known = (try? RemoteRecord(in: folder))?.files(of: version),
+            let files = try? Fingerprint(ofFilesOf: substitutions), files != known
         else { return nil }
         let message =
             "the files have changed, and \"$version\" is still \(version); write \"$version\": \(version + 1), or an app with a "
             + "newer folder may keep the files that it has"
-        return ManifestIssue(.warning, .sameVersion, message, in: check.name)
+        return ManifestIssue(.warning, .sameVersion, message, in: name)
     }
-}
 
-/// Compares the total size of the files with the budget.
-private enum BudgetCheck {
-    static func issue(_ budget: ByteCount, _ check: ManifestCheck) -> ManifestIssue? {
-        let size = check.inventory.size
+    /// Compares the total size of the files with the budget.
+    fileprivate func budgetIssue(_ budget: ByteCount) -> ManifestIssue? {
+        let size = inventory.size
         guard size > budget.bytes else { return nil }
-        let files = check.shipped.grouped(by: \.realPath).map { $0.elements[0] }
+        let files = shipped.grouped(by: \.realPath).map { $0.elements[0] }
         let largest = files.sorted { $0.size > $1.size }.prefix(3)
         let list = largest.map { "\(quoted($0.file)) (\(ByteCount($0.size)))" }.joined(separator: ", ")
         let message =
             "the files have \(ByteCount(size)) in total, more than the budget of \(budget); make files smaller, or raise the "
             + "budget (the largest are \(list))"
-        return ManifestIssue(.error, .overBudget, message, in: check.name)
+        return ManifestIssue(.error, .overBudget, message, in: name)
     }
 }
