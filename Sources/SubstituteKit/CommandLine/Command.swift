@@ -13,7 +13,7 @@ struct Command: Sendable {
     /// The operands, in the form in which the usage line shows them.
     let operands: String
     /// The kind of operand that a shell's completion offers.
-    let operandKind: OperandKind
+    var operandKind = OperandKind.manifest
     let options: [any CommandOption]
     /// False for a command that the list of commands leaves out.
     var isListed = true

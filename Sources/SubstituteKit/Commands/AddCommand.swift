@@ -10,7 +10,6 @@ enum AddCommand {
         name: "add",
         summary: "Adds files and their entries: from URLs, from a recorded page, or from a browser.",
         operands: "[OPTIONS] [MANIFEST] [URL…|FILE.har]",
-        operandKind: .manifest,
         options: [inBrowser] + PageRecording.options + urlOptions + [recording] + RecordedSource.Filter.options + [
             AddRun.replace, .discardEdits, .includePrivate, .maxSize, .dryRun,
         ],

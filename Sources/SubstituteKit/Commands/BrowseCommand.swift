@@ -14,7 +14,6 @@ enum BrowseCommand {
         name: "browse",
         summary: "Opens a page in a browser with the app's files, and updates it after every save.",
         operands: "[OPTIONS] [MANIFEST] URL",
-        operandKind: .manifest,
         options: [
             misses, device, serviceWorkers, headless, BrowserSettings.timeout, BrowserProgram.option,
             BrowserSettings.noSandbox,

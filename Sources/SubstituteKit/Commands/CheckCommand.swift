@@ -9,7 +9,6 @@ enum CheckCommand {
         name: "check",
         summary: "Reports everything that is wrong with a manifest, and where.",
         operands: "[OPTIONS] [MANIFEST…]",
-        operandKind: .manifest,
         options: [strict, all, watch, maxTotal, webViews, format, .json, folder],
         discussion: """
             \(Command.aboutManifest)

@@ -16,7 +16,6 @@ struct ExplainCommand {
         name: "explain",
         summary: "Shows for each URL which file answers it, or why none does.",
         operands: "[OPTIONS] [MANIFEST] URL|FILE…",
-        operandKind: .manifest,
         options: [method, header, require, format, .json],
         discussion: """
             Prints the entry and the file that answer a URL, with the status and headers of the response; or the

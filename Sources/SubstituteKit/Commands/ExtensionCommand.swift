@@ -9,7 +9,6 @@ enum ExtensionCommand {
         name: "extension",
         summary: "Writes a web extension that shows a site in a browser with the app's files.",
         operands: "[OPTIONS] [MANIFEST] -o FOLDER",
-        operandKind: .manifest,
         options: [output, pages],
         discussion: """
             Pages come from the network, and keep their address, origin and cookies; the manifest's files answer the

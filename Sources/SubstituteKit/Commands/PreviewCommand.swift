@@ -8,7 +8,6 @@ enum PreviewCommand {
         name: "preview",
         summary: "Shows the files that ship, on a page or in a list.",
         operands: "[OPTIONS] [MANIFEST]",
-        operandKind: .manifest,
         options: [output, opens, serves, format, .json, outdated, .used, maxUnused],
         discussion: """
             The page shows a thumbnail, specimen, player or the first lines of each file, with its URL, media type,

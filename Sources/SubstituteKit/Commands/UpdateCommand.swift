@@ -8,7 +8,6 @@ enum UpdateCommand {
         name: "update",
         summary: "Reloads the files that have changed on their servers, and keeps those that were edited here.",
         operands: "[OPTIONS] [MANIFEST] [URL…]",
-        operandKind: .manifest,
         options: [.dryRun, all, format, .json, .discardEdits, keepEdits, .maxSize, .includePrivate],
         discussion: """
             Requests each URL of the manifest, four at a time, and compares three versions: the copy that the tool

@@ -8,7 +8,6 @@ enum VerifyCommand {
         name: "verify",
         summary: "Loads live pages without and with the files, and reports whether the files still fit.",
         operands: "[OPTIONS] [MANIFEST] [URL…]",
-        operandKind: .manifest,
         options: [
             atLeast, allowsChanged, allowsErrors, tolerance, mask, output, format, .json, Device.option,
             LoadOptions.scroll,
