@@ -16,11 +16,12 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
     struct Change: Sendable {
         let url: String
         let substitution: Substitution
-        /// The file's size in bytes.
-        let count: Int
         let served: Served
         /// The differing lines; nil unless both are texts.
         let difference: TextDifference?
+
+        /// Both sizes in words, as a clause for messages.
+        var sizes: String { "here \(ByteCount(substitution.size)), \(served.words)" }
     }
 
     /// A server's response that is compared with a file's bytes.
@@ -102,7 +103,6 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
                 found[first.url] = Change(
                     url: first.url,
                     substitution: substitution,
-                    count: substitution.size,
                     served: served,
                     difference: difference
                 )

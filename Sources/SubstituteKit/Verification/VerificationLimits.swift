@@ -90,7 +90,7 @@ struct VerificationLimits: Sendable {
         for change in page.changes where !allowsChanges {
             let sentence =
                 "\(quoted(change.substitution.file)) differs from \(shortened(change.url)): "
-                + "here \(ByteCount(change.count)), \(change.served.words); \(remedy(for: change))"
+                + "\(change.sizes); \(remedy(for: change))"
             add(.changedFile, sentence, change)
         }
         if !allowsErrors {

@@ -118,7 +118,7 @@ struct VerificationPage {
                 guard let change = problem.change else { return "" }
                 let file =
                     "<a href=\"#change\(number)-\(changeNumber)\">\(HTML.breakable(change.substitution.file))</a>"
-                return "<li>\(file) differs: here \(ByteCount(change.count)), \(HTML.escaped(change.served.words))."
+                return "<li>\(file) differs: \(HTML.escaped(change.sizes))."
             case .pictureDiffers:
                 return "<li><a href=\"#picture\(number)\">\(page.comparison.percentage) of the picture</a> differs."
             default: return "<li>\(HTML.breakable(problem.sentence))."
@@ -188,7 +188,7 @@ struct VerificationPage {
             """
             <article id="change\(number)-\(index + 1)">
             <h4>\(HTML.breakable(change.substitution.file))</h4>
-            <p class="counts">\(link(change.url)): here \(ByteCount(change.count)), \(HTML.escaped(change.served.words))</p>
+            <p class="counts">\(link(change.url)): \(HTML.escaped(change.sizes))</p>
             \(change.difference.map(text) ?? "")
             </article>
             """

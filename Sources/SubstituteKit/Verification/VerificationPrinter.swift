@@ -101,11 +101,7 @@ struct VerificationPrinter {
             remarks.append(Remark(label: label, sentence: sentence, command: command, annotation: annotation))
         }
         for change in page.changes where limits.allowsChanges {
-            let file = visible(change.substitution.file)
-            add(
-                "changed",
-                "\(shortened(change.url)) → \(file): here \(ByteCount(change.count)), \(change.served.words)"
-            )
+            add("changed", "\(shortened(change.url)) → \(visible(change.substitution.file)): \(change.sizes)")
         }
         if limits.allowsErrors {
             typealias Kind = VerificationLimits.Problem.Kind
@@ -150,7 +146,8 @@ struct VerificationPrinter {
             let status: Int? = if case .status(let code) = change.served { code } else { nil }
             return [
                 "url": visible(change.url), "file": visible(change.substitution.file),
-                "line": change.substitution.line, "size": change.count, "servedSize": size, "servedStatus": status,
+                "line": change.substitution.line, "size": change.substitution.size, "servedSize": size,
+                "servedStatus": status,
             ]
         }
         let missed = page.misses.map { miss -> JSONObject in
