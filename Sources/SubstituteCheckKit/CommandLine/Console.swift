@@ -98,14 +98,20 @@ package final class Console {
     ///
     /// If `isOwn` is true, the object is about the user's own manifest and files.
     package func printJSON(_ object: JSONObject, isOwn: Bool = false) throws {
-        let line = try JSONLine.encode(object)
+        let line = try Self.json(object)
         let isPlain = !UserInformation.mayBe(in: line.utf8) && SecretMask.shown(line, isOwn: isOwn) == line
         if isPlain { return printMasked(line) }
         let masked = try line.replacing(Self.string) { match in
             let text = try JSONDecoder().decode(String.self, from: Data(match.0.utf8))
-            return try JSONLine.encode(SecretMask.shown(text, isOwn: isOwn))
+            return try Self.json(SecretMask.shown(text, isOwn: isOwn))
         }
         printMasked(masked)
+    }
+
+    private static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
     nonisolated(unsafe) private static let string = /"(?:[^"\\]++|\\.)*+"/
