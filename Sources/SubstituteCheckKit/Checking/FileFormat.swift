@@ -191,9 +191,6 @@ package enum FileFormat: String, CaseIterable {
 
     /// The name with its article, for messages.
     var article: String {
-        switch self {
-        case .icon, .avif, .svg, .mp4, .mp3, .ogg: "an \(rawValue)"
-        default: "a \(rawValue)"
-        }
+        "\([.icon, .avif, .svg, .mp4, .mp3, .ogg].contains(self) ? "an" : "a") \(rawValue)"
     }
 }

@@ -16,12 +16,7 @@ struct PageNotes: Sendable {
         case password
 
         /// The maximum number of sentences for each page; nil for any number.
-        fileprivate var limit: Int? {
-            switch self {
-            case .page, .picture: nil
-            case .dialog, .popUp, .download, .password: 5
-            }
-        }
+        fileprivate var limit: Int? { [.page, .picture].contains(self) ? nil : 5 }
 
         /// Returns a sentence about further events of this kind.
         fileprivate func sentence(_ count: Int) -> String {
