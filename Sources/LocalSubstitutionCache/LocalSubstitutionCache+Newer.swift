@@ -92,7 +92,7 @@ extension LocalSubstitutionCache {
     }
 
     /// Exchanges two directories in one step; returns 0 if that was possible.
-    private static func exchange(_ first: String, _ second: String) -> Int32 {
+    package static func exchange(_ first: String, _ second: String) -> Int32 {
         // Linux and Apple's systems have a call of their own each. Swift does not import that of Linux.
         #if canImport(Darwin)
         return renamex_np(first, second, UInt32(RENAME_SWAP))

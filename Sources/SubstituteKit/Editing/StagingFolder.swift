@@ -2,21 +2,20 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// A folder inside the manifest's folder, in which files are created before they move to their final paths.
+/// A folder in which files are created before they move to their final paths.
 ///
-/// Its name is `.substitute`. An entry for a whole folder ignores names that begin with ".", so no such entry includes
-/// the staging folder. The tool changes nothing outside the staging folder until all files are complete. Only one run
-/// of the tool at a time can use the staging folder. If a run is killed, the next run removes the files in the staging
-/// folder.
+/// Its name is `.substitute` in a manifest's folder. An entry for a whole folder ignores names that begin with ".", so
+/// no such entry includes the staging folder. The tool changes nothing outside the staging folder until all files are
+/// complete. Only one run of the tool at a time can use the staging folder. If a run is killed, the next run removes
+/// the files in the staging folder.
 // Mutable state is only accessed inside the lock.
 final class StagingFolder: @unchecked Sendable {
     let url: URL
-    private let descriptor: Int32
+    /// The descriptor that holds the lock on the folder; -1 until the folder belongs to this run.
+    private var descriptor: Int32 = -1
     private let lock = NSLock()
     private var count = 0
     private var isCommitted = false
-    /// In a dry run, the temporary folder that contains the staging folder; nil in any other run.
-    private var outer: URL?
     /// The handler for interruptions; while it exists, an interruption does not end the tool immediately.
     private var interruption: AnyObject?
     /// Called after each step of a commit.
@@ -24,84 +23,71 @@ final class StagingFolder: @unchecked Sendable {
     /// A test can check here what would remain if the run were killed at this point.
     var afterEachStep: () -> Void = {}
 
-    /// Creates the staging folder; if the user interrupts the tool, removes the folder.
-    static func guarded(for manifest: ManifestFile, isDryRun: Bool, _ console: Console) throws -> StagingFolder {
-        let maker = FolderHolder()
-        // From now on, an interruption of the tool removes the staging folder.
-        let interruption = console.interruptions { maker.folder?.undo() ?? true }
-        let folder = try maker.make { try StagingFolder(for: manifest, isDryRun: isDryRun) }
-        folder.interruption = interruption
-        return folder
-    }
+    private init(_ url: URL) { self.url = url }
 
-    /// Holds the staging folder for the interruption handler.
+    /// Creates a staging folder in `folder`.
     ///
-    /// If an interruption arrives while the folder is being created, the handler waits for the lock.
-    // Mutable state is only accessed inside the lock.
-    private final class FolderHolder: @unchecked Sendable {
-        private let lock = NSLock()
-        private weak var made: StagingFolder?
-
-        var folder: StagingFolder? { lock.withLock { made } }
-
-        func make(_ make: () throws -> StagingFolder) throws -> StagingFolder {
-            try lock.withLock {
-                let folder = try make()
-                made = folder
-                return folder
-            }
-        }
+    /// - Throws: ``ToolError`` if the staging folder cannot be created, or if another run uses it.
+    convenience init(in folder: URL, named name: String = ".substitute") throws(ToolError) {
+        self.init(folder.appendingPathComponent(name))
+        try make()
     }
 
     /// Creates the staging folder beside a manifest; for a dry run, in the system's temporary directory.
-    private convenience init(for manifest: ManifestFile, isDryRun: Bool) throws(ToolError) {
-        let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        if isDryRun { mkdir(temporary.path, 0o700) }
-        try self.init(in: isDryRun ? temporary : manifest.folder)
-        if isDryRun { outer = temporary }
-    }
-
-    /// Creates the staging folder in `folder`.
     ///
-    /// - Throws: ``ToolError`` if the staging folder cannot be created, or if another run uses it.
-    init(in folder: URL) throws(ToolError) {
-        let url = folder.appendingPathComponent(".substitute")
-        let descriptor = try Self.lockedFolder(url, in: folder)
-        // Do not set the properties before the lock is held. If an initialiser throws after all properties are set,
-        // Swift runs `deinit`. Here, `deinit` would remove the other run's folder.
-        (self.url, self.descriptor) = (url, descriptor)
-        empty()
+    /// If the user interrupts the tool, the folder is removed.
+    static func guarded(
+        for manifest: ManifestFile,
+        isDryRun: Bool,
+        _ console: Console
+    ) throws(ToolError) -> StagingFolder {
+        let folder = StagingFolder(
+            isDryRun
+                ? FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+                : manifest.folder.appendingPathComponent(".substitute")
+        )
+        // From now on, an interruption of the tool removes the staging folder.
+        folder.interruption = console.interruptions { [weak folder] in folder?.undo() ?? true }
+        try folder.make()
+        return folder
     }
 
-    /// Creates the folder if it does not exist, locks it, and returns its descriptor.
-    private static func lockedFolder(_ url: URL, in folder: URL) throws(ToolError) -> Int32 {
+    /// Creates the folder if it does not exist, locks it, and empties it.
+    ///
+    /// If an interruption arrives meanwhile, its handler waits for the lock.
+    private func make() throws(ToolError) {
+        lock.lock()
+        defer { lock.unlock() }
+        let folder = quoted(url.deletingLastPathComponent().path)
         while true {
-            let isMade = mkdir(url.path, 0o777) == 0
+            let isMade = mkdir(url.path, 0o700) == 0
             let code = errno
-            let descriptor = uninterrupted { open(url.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
-            guard descriptor >= 0 else {
+            let opened = uninterrupted { open(url.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+            guard opened >= 0 else {
                 // Another run removed the folder between `mkdir` and `open`.
                 if errno == ENOENT, !isMade, code == EEXIST { continue }
                 let reason = String(cString: strerror(isMade ? errno : code))
                 if isMade { rmdir(url.path) }
-                throw ToolError("nothing can be written to \(quoted(folder.path)): \(reason)")
+                throw ToolError("nothing can be written to \(folder): \(reason)")
             }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                close(descriptor)
-                throw ToolError("another run of substitute is changing \(quoted(folder.path)); wait until it ends")
+            guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+                close(opened)
+                throw ToolError("another run of substitute is changing \(folder); wait until it ends")
             }
             // Another run may have removed the folder between `open` and `flock`. The descriptor then belongs to the
             // removed folder; try again.
             var (own, named) = (stat(), stat())
-            if fstat(descriptor, &own) == 0, lstat(url.path, &named) == 0, own.st_ino == named.st_ino {
-                return descriptor
+            if fstat(opened, &own) == 0, lstat(url.path, &named) == 0, own.st_ino == named.st_ino {
+                descriptor = opened
+                return empty()
             }
-            close(descriptor)
+            close(opened)
         }
     }
 
     deinit {
         interruption = nil
+        guard descriptor >= 0 else { return }
         remove()
         close(descriptor)
     }
@@ -119,7 +105,6 @@ final class StagingFolder: @unchecked Sendable {
     private func remove() {
         empty()
         rmdir(url.path)
-        if let outer { rmdir(outer.path) }
     }
 
     /// The name prefix for the backups of replaced files.
@@ -142,6 +127,24 @@ final class StagingFolder: @unchecked Sendable {
             throw ToolError("nothing was changed: \(quoted(file.path)) cannot be written: \(FileSystem.reason(error))")
         }
         return file
+    }
+
+    /// Moves a new folder from the staging folder to a path.
+    ///
+    /// The folder that was at the path is removed together with the staging folder.
+    func move(_ new: URL, over target: URL) throws {
+        let files = FileManager.default
+        guard FileSystem.kind(of: target.path) != nil else { return try files.moveItem(at: new, to: target) }
+        if LocalSubstitutionCache.exchange(new.path, target.path) == 0 { return }
+        // Some file systems cannot exchange two folders.
+        let old = newFileURL()
+        try files.moveItem(at: target, to: old)
+        do {
+            try files.moveItem(at: new, to: target)
+        } catch {
+            try files.moveItem(at: old, to: target)
+            throw error
+        }
     }
 
     /// Makes changes that Control-C does not interrupt.
@@ -169,7 +172,7 @@ final class StagingFolder: @unchecked Sendable {
             return false
         }
         // A load may still be writing to a URL that `newFileURL()` returned earlier.
-        for _ in 0..<Self.patience where FileSystem.kind(of: url.path) != nil {
+        for _ in 0..<Self.patience where descriptor >= 0 && FileSystem.kind(of: url.path) != nil {
             remove()
             usleep(1000)
         }

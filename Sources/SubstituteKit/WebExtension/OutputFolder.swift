@@ -71,10 +71,13 @@ struct OutputFolder {
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
         if names.allSatisfy({ $0 == ".DS_Store" }) { return }
-        guard let list = try Self.list(in: url) else {
+        let file = url.appendingPathComponent(Self.listName)
+        let list = FileSystem.kind(of: file.path) == nil ? Data() : try FileSystem.contents(of: file)
+        let text = String(decoding: list, as: UTF8.self)
+        guard Self.listHeads.contains(where: text.hasPrefix) else {
             throw UsageError("\(quoted(path)) holds files that this tool did not write; name a new folder")
         }
-        let written = Self.fingerprints(in: list)
+        let written = Self.fingerprints(in: text)
         for name in try FileManager.default.subpathsOfDirectory(atPath: url.path) {
             let kind = FileSystem.kind(of: url.appendingPathComponent(name).path)
             let isOther =
@@ -112,137 +115,30 @@ struct OutputFolder {
 
     nonisolated(unsafe) private static let fingerprint = /\d+-[0-9a-f]{16}/
 
-    /// Returns the list of files in a folder; nil if this tool did not write the folder.
-    private static func list(in folder: URL) throws -> String? {
-        let file = folder.appendingPathComponent(listName)
-        guard FileSystem.kind(of: file.path) != nil else { return nil }
-        let list = String(decoding: try FileSystem.contents(of: file), as: UTF8.self)
-        return listHeads.contains(where: list.hasPrefix) ? list : nil
-    }
-
     /// Writes the files to a new folder, and then replaces the old folder with the new one.
     func write(_ files: [String: WebExtension.Content]) throws {
-        tidyUp()
         do {
-            let (new, descriptor) = try makeStagingFolder()
-            defer { close(descriptor) }
-            defer { Self.discard(new) }
-            let lines = try files.keys.sorted().map { path in
-                try "\(Fingerprint(files[path]?.data ?? Data()).rawValue) \(path)"
+            let staging = try StagingFolder(
+                in: url.deletingLastPathComponent(),
+                named: ".\(url.lastPathComponent).substitute"
+            )
+            let new = staging.newFileURL()
+            var list = [Self.listHeads[0], ""]
+            for (path, content) in files.sorted(by: { $0.key < $1.key }) {
+                let (data, file) = (try content.data, new.appendingPathComponent(path))
+                let above = file.deletingLastPathComponent()
+                try FileManager.default.createDirectory(at: above, withIntermediateDirectories: true)
+                try FileSystem.create(data, at: file)
+                list.append("\(Fingerprint(data).rawValue) \(path)")
             }
-            let list = ([Self.listHeads[0], ""] + lines).joined(separator: "\n") + "\n"
-            try FileSystem.create(Data(list.utf8), at: new.appendingPathComponent(Self.listName))
-            let paths = files.keys.sorted()
-            let folders = Set(paths.map { ($0 as NSString).deletingLastPathComponent })
-            for folder in folders where !folder.isEmpty {
-                let folder = new.appendingPathComponent(folder)
-                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            }
-            for path in paths {
-                if let data = try files[path]?.data {
-                    try FileSystem.create(data, at: new.appendingPathComponent(path))
-                }
-            }
-            if FileSystem.kind(of: url.path) != nil {
-                try replace(with: new)
-            } else {
-                try FileManager.default.moveItem(at: new, to: url)
-            }
+            let text = list.joined(separator: "\n") + "\n"
+            try FileSystem.create(Data(text.utf8), at: new.appendingPathComponent(Self.listName))
+            try staging.move(new, over: url)
         } catch let error as ToolError {
             throw error
         } catch {
             throw ToolError("\(quoted(path)) cannot be written, and is left as it was: \(FileSystem.reason(error))")
         }
-    }
-
-    /// Replaces the old folder with the new one; if the replacement fails, the old folder keeps its name.
-    ///
-    /// On Linux, Foundation's `replaceItemAt` refuses to replace a folder that is not empty.
-    private func replace(with new: URL) throws {
-        let aside = url.deletingLastPathComponent().appendingPathComponent(new.lastPathComponent + Self.asideSuffix)
-        try FileManager.default.moveItem(at: url, to: aside)
-        do {
-            try FileManager.default.moveItem(at: new, to: url)
-        } catch {
-            try FileManager.default.moveItem(at: aside, to: url)
-            throw error
-        }
-        Self.discard(aside)
-    }
-
-    /// Creates the folder for the new files and locks it until the run ends.
-    ///
-    /// Before the lock is acquired, another run may mistake the empty folder for a leftover and remove it. In that
-    /// case, this function tries again with another name.
-    private func makeStagingFolder() throws -> (folder: URL, descriptor: Int32) {
-        while true {
-            let name = stagingPrefix + UUID().uuidString
-            let new = url.deletingLastPathComponent().appendingPathComponent(name)
-            try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
-            let descriptor = uninterrupted { open(new.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-            if descriptor < 0, errno == ENOENT { continue }
-            guard descriptor >= 0 else {
-                defer { rmdir(new.path) }
-                throw FileSystem.systemError
-            }
-            _ = uninterrupted { flock(descriptor, LOCK_EX) }
-            if FileSystem.kind(of: new.path) != nil { return (new, descriptor) }
-            close(descriptor)
-        }
-    }
-
-    /// Removes a folder that this tool wrote.
-    ///
-    /// The folder first gets a name that ends in `-gone`. If the removal is interrupted, no later run mistakes the rest
-    /// for a complete folder.
-    private static func discard(_ folder: URL) {
-        let name = folder.lastPathComponent
-        let gone = folder.deletingLastPathComponent().appendingPathComponent(name + goneSuffix)
-        let isRenamed = !name.hasSuffix(goneSuffix) && (try? FileManager.default.moveItem(at: folder, to: gone)) != nil
-        for step in removalSteps(of: isRenamed ? gone : folder) { try? FileManager.default.removeItem(at: step) }
-    }
-
-    /// Returns the items to remove, in order: the files, then the list, then the folder itself.
-    ///
-    /// The list is removed after the files. If the removal is interrupted, the next run recognises the folder by the
-    /// list.
-    static func removalSteps(of folder: URL) -> [URL] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        let others = names.filter { $0 != listName }.sorted()
-        return (others + names.filter { $0 == listName }).map(folder.appendingPathComponent) + [folder]
-    }
-
-    /// The name prefix of the temporary folders beside the output folder.
-    private var stagingPrefix: String { ".\(url.lastPathComponent).substitute-" }
-    private static let asideSuffix = "-old"
-    private static let goneSuffix = "-gone"
-
-    /// Removes the temporary folders of a killed run; if the run renamed the old folder, restores the folder's name.
-    private func tidyUp() {
-        let parent = url.deletingLastPathComponent()
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
-        for name in names.sorted() where name.hasPrefix(stagingPrefix) {
-            let left = parent.appendingPathComponent(name)
-            let descriptor = open(left.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            guard descriptor >= 0 else { continue }
-            defer { close(descriptor) }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, Self.isLeftover(left) else { continue }
-            if name.hasSuffix(Self.asideSuffix), FileSystem.kind(of: url.path) == nil {
-                try? FileManager.default.moveItem(at: left, to: url)
-            } else {
-                Self.discard(left)
-            }
-        }
-    }
-
-    /// Returns true if the content of a folder with the temporary prefix shows that a run left it behind.
-    ///
-    /// Such a folder contains a complete list beside other files, or nothing but an incomplete list, or nothing at all.
-    private static func isLeftover(_ folder: URL) -> Bool {
-        if (try? list(in: folder)) != nil { return true }
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return false }
-        let text = try? String(contentsOf: folder.appendingPathComponent(listName), encoding: .utf8)
-        return names.isEmpty || names == [listName] && listHeads.contains { $0.hasPrefix(text ?? "\n") }
     }
 }
 

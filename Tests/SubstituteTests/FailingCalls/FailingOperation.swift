@@ -42,7 +42,7 @@ struct FailingOperation: Sendable, CustomTestStringConvertible {
     /// The next run of the tool removes a file of the tool. Its name begins with ".", so nothing ships it. The folder
     /// that an app has replaced stays where the adopted one was.
     static func isLeftover(_ path: String) -> Bool {
-        ["Substitutions/.substitute/", ".Shown.substitute-", "incoming/"].contains(where: path.hasPrefix)
+        ["Substitutions/.substitute/", ".Shown.substitute/", "incoming/"].contains(where: path.hasPrefix)
     }
 
     /// True if the message may have no reason, because a call that examines a file has failed.
