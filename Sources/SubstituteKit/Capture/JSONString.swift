@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// A string in a JSON text; the string stays escaped until its bytes are needed.
 struct JSONString {
@@ -84,7 +85,7 @@ struct JSONString {
     /// Returns the scalar of the `\uXXXX` at the beginning of a text, and the length of the escape.
     ///
     /// For a lone surrogate, the scalar is nil.
-    private static func scalar(_ text: Slice<UnsafeRawBufferPointer>) -> (Unicode.Scalar?, length: Int)? {
+    static func scalar(_ text: some RandomAccessCollection<UInt8>) -> (scalar: Unicode.Scalar?, length: Int)? {
         guard let first = unit(text) else { return nil }
         guard UTF16.isLeadSurrogate(first), let second = unit(text.dropFirst(6)), UTF16.isTrailSurrogate(second) else {
             return (Unicode.Scalar(first), 6)
@@ -93,14 +94,9 @@ struct JSONString {
     }
 
     /// Returns the code unit of the `\uXXXX` at the beginning of a text.
-    private static func unit(_ text: Slice<UnsafeRawBufferPointer>) -> UInt16? {
+    private static func unit(_ text: some RandomAccessCollection<UInt8>) -> UInt16? {
         let digits = text.dropFirst(2).prefix(4)
-        guard text.starts(with: "\\u".utf8), digits.count == 4 else { return nil }
-        var unit: UInt16 = 0
-        for digit in digits {
-            guard let value = Character(Unicode.Scalar(digit)).hexDigitValue else { return nil }
-            unit = unit << 4 | UInt16(value)
-        }
-        return unit
+        guard text.starts(with: "\\u".utf8), digits.count == 4, digits.allSatisfy(\.isHexDigit) else { return nil }
+        return digits.reduce(0) { $0 << 4 | UInt16($1.hexValue) }
     }
 }

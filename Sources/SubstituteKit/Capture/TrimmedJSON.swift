@@ -46,54 +46,36 @@ struct TrimmedJSON {
     /// False if comparing a string of the text would take quadratic time.
     private static func isStreamSafe(_ data: Data) -> Bool {
         guard data.range(of: Data("\\u".utf8)) != nil else { return data.isStreamSafe }
-        let bytes = Array(data)
-        var (plain, index): ([UInt8], Int) = ([], 0)
-        while index < bytes.count {
-            let scalar = unit(at: index, in: bytes).flatMap { Unicode.Scalar($0) }
-            plain += scalar.map { Array(String($0).utf8) } ?? [bytes[index]]
-            index += scalar == nil ? 1 : 6
-        }
-        return plain.isStreamSafe
+        return replacingEscapes(in: Array(data)) { $0.map { String($0) } }.isStreamSafe
     }
-
-    /// Returns the code unit of the `\uXXXX` at an index; nil if there is none.
-    private static func unit(at index: Int, in bytes: [UInt8]) -> UInt16? {
-        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
-            return nil
-        }
-        return UInt16(String(decoding: bytes[(index + 2)..<(index + 6)], as: UTF8.self), radix: 16)
-    }
-
-    // MARK: - Repairs
 
     /// Returns the text in valid UTF-8, with U+FFFE instead of each lone surrogate and each invalid sequence.
     ///
     /// U+FFFE is a noncharacter, so no text contains it.
     private static func repaired(_ data: Data) -> Data {
-        let bytes = wellFormed(data)
-        var result: [UInt8] = []
+        Data(replacingEscapes(in: wellFormed(data)) { $0 == nil ? "\\ufffe" : nil })
+    }
+
+    /// Returns the text with other texts for its escapes `\uXXXX`; an escape stays if `replacement` returns nil.
+    ///
+    /// `replacement` gets the scalar of an escape, and nil for a lone surrogate.
+    private static func replacingEscapes(
+        in bytes: [UInt8],
+        _ replacement: (Unicode.Scalar?) -> String?
+    ) -> [UInt8] {
+        var (result, rest): ([UInt8], _) = ([], bytes[...])
         result.reserveCapacity(bytes.count)
-        var index = 0
-        while index < bytes.count {
-            guard bytes[index] == UInt8(ascii: "\\") else {
-                result.append(bytes[index])
-                index += 1
-                continue
-            }
-            guard let first = unit(at: index, in: bytes), 0xD800...0xDFFF ~= first else {
-                result += bytes[index..<min(index + 2, bytes.count)]
-                index += 2
-                continue
-            }
-            if first < 0xDC00, let second = unit(at: index + 6, in: bytes), 0xDC00...0xDFFF ~= second {
-                result += bytes[index..<(index + 12)]
-                index += 12
+        while let byte = rest.first {
+            let escape = byte == UInt8(ascii: "\\") ? JSONString.scalar(rest) : nil
+            let length = escape?.length ?? (byte == UInt8(ascii: "\\") ? 2 : 1)
+            if let escape, let text = replacement(escape.scalar) {
+                result += text.utf8
             } else {
-                result += "\\ufffe".utf8
-                index += 6
+                result += rest.prefix(length)
             }
+            rest = rest.dropFirst(length)
         }
-        return Data(result)
+        return result
     }
 
     private static func wellFormed(_ data: Data) -> [UInt8] {
