@@ -146,11 +146,7 @@ struct HARFile {
     /// Returns the text between the parentheses of `name(…);`; nil if there is no such call.
     private static func jsonp(in text: Data) -> Data? {
         let rest = text.drop { $0 <= 0x20 }
-        let isName = { (byte: UInt8) in
-            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-                || "_$.".utf8.contains(byte)
-        }
-        let name = rest.prefix(while: isName)
+        let name = rest.prefix { $0.isASCIILetter || $0.isASCIIDigit || "_$.".utf8.contains($0) }
         let open = rest[name.endIndex...].drop { $0 == 0x20 }
         guard !name.isEmpty, open.first == UInt8(ascii: "(") else { return nil }
         let end = open.lastIndex(of: UInt8(ascii: ")")) ?? open.endIndex

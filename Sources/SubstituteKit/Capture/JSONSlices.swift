@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// A scanner that finds the ranges of values in a JSON text, in one pass and without parsing the values.
 ///
@@ -110,15 +111,8 @@ struct JSONSlices {
 
     // MARK: - Ends
 
-    private static func isClosing(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") }
-
     private mutating func skipSpace() {
-        while position < bytes.count {
-            switch bytes[position] {
-            case 0x20, 0x0A, 0x0D, 0x09: position += 1
-            default: return
-            }
-        }
+        while current?.isJSONSpace == true { position += 1 }
     }
 
     private mutating func skipValue() throws(Broken) {
@@ -127,7 +121,7 @@ struct JSONSlices {
         case UInt8(ascii: "{"), UInt8(ascii: "["): try skipBrackets()
         default:
             let start = position
-            while let current, current > 0x20, current != UInt8(ascii: ","), !Self.isClosing(current) { position += 1 }
+            while let current, current > 0x20, !",}]".utf8.contains(current) { position += 1 }
             if position == start { throw Broken() }
         }
     }

@@ -60,7 +60,7 @@ struct ManifestText {
             let open = bytes[..<close].lastIndex(of: UInt8(ascii: "{")) ?? close
             bytes.replaceSubrange((open + 1)..<close, with: Array((layout.opening + joined + layout.closing).utf8))
         } else {
-            let end = (bytes[..<close].lastIndex { !Self.isSpace($0) } ?? close) + 1
+            let end = (bytes[..<close].lastIndex { !$0.isJSONSpace } ?? close) + 1
             bytes.insert(contentsOf: Array((layout.separator + joined).utf8), at: end)
         }
         return Data(bytes)
@@ -135,8 +135,6 @@ struct ManifestText {
         }
         return result + "\""
     }
-
-    fileprivate static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 }
 
 /// The text between the members of an object: white space, commas and colons.
@@ -196,7 +194,7 @@ private struct Layout {
         case .array(let elements):
             return end(after: elements.last, of: value, closing: "]", in: bytes)
         case .null, .bool, .number, .unreadable:
-            let isEnd = { (byte: UInt8) in ManifestText.isSpace(byte) || ",}]".utf8.contains(byte) }
+            let isEnd = { (byte: UInt8) in byte.isJSONSpace || ",}]".utf8.contains(byte) }
             return bytes[value.offset...].firstIndex(where: isEnd) ?? bytes.count
         }
     }
@@ -221,7 +219,7 @@ private struct Layout {
 
     private static func withoutEmptyLines(_ bytes: ArraySlice<UInt8>) -> String {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        while lines.count > 2, lines[lines.count - 2].allSatisfy(ManifestText.isSpace) {
+        while lines.count > 2, lines[lines.count - 2].allSatisfy(\.isJSONSpace) {
             lines.remove(at: lines.count - 2)
         }
         return String(decoding: Array(lines.joined(separator: [UInt8(ascii: "\n")])), as: UTF8.self)
