@@ -201,8 +201,7 @@ extension HAREntry {
 
     /// A key that is the same if one response is recorded twice.
     fileprivate var identity: String {
-        var hash = FNV1a()
-        hash.combine(Data((response.content.text ?? "").utf8))
+        let hash = FNV1a(of: response.content.text ?? "")
         return "\(request.method) \(request.url) \(response.status) \(response.content.size) \(hash)"
     }
 }

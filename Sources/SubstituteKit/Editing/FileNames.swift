@@ -7,21 +7,12 @@ import SubstitutionStandards
 /// Two paths that differ only in case count as the same path, because many systems treat them as the same file. Two
 /// Unicode spellings of the same letter also count as the same name.
 struct FileNames {
-    /// The existing and the planned files and folders, keyed by the result of `folded(_:)` for their path.
-    private var taken: [String: Taken] = [:]
+    /// The existing and the planned files and folders, with their paths in the original spelling.
+    ///
+    /// They are keyed by the result of `folded(_:)` for their path.
+    private var taken: [String: (path: String, isFolder: Bool)] = [:]
     /// The next number to append to the name of a file whose path is taken, keyed by its folded path.
     private var numbers: [String: Int] = [:]
-
-    private struct Taken {
-        let kind: Kind
-        /// The path in its original spelling.
-        let path: String
-    }
-
-    private enum Kind {
-        case file
-        case folder
-    }
 
     /// The maximum length of a name and of a path, in bytes; most systems allow 255 and 1024.
     private static let (longestName, longestPath) = (120, 400)
@@ -33,7 +24,7 @@ struct FileNames {
         let found = FileManager.default.enumerator(atPath: folder.path)
         while let path = found?.nextObject() as? String {
             let isFolder = found?.fileAttributes?[.type] as? FileAttributeType == .typeDirectory
-            taken[Self.folded(path)] = Taken(kind: isFolder ? .folder : .file, path: path)
+            taken[Self.folded(path)] = (path, isFolder)
         }
     }
 
@@ -42,13 +33,12 @@ struct FileNames {
 
     /// Marks the path of a file and the paths of its parent folders as taken.
     mutating func markTaken(_ path: String) {
-        let parts = path.split(separator: "/")
-        for count in 1..<max(1, parts.count) { markTaken(parts[..<count].joined(separator: "/"), as: .folder) }
-        markTaken(path, as: .file)
+        for folder in path.foldersAbove { markTaken(folder, isFolder: true) }
+        markTaken(path, isFolder: false)
     }
 
-    private mutating func markTaken(_ path: String, as kind: Kind) {
-        if taken[Self.folded(path)]?.kind != kind { taken[Self.folded(path)] = Taken(kind: kind, path: path) }
+    private mutating func markTaken(_ path: String, isFolder: Bool) {
+        if taken[Self.folded(path)]?.isFolder != isFolder { taken[Self.folded(path)] = (path, isFolder) }
     }
 
     /// Returns a path for the file of a URL, and marks the path as taken.
@@ -63,31 +53,31 @@ struct FileNames {
         let wanted = Self.path(for: key, type)
         var folder = ""
         let parts = wanted.split(separator: "/").map(String.init)
-        for part in parts.dropLast() { folder = free(folder + part, as: .folder) + "/" }
+        for part in parts.dropLast() { folder = free(folder + part, isFolder: true) + "/" }
         let first = folder + (parts.last ?? "file")
-        if let found = taken[Self.folded(first)], found.kind == .file, isUsable(found.path) { return found.path }
-        return free(first, as: .file)
+        if let found = taken[Self.folded(first)], !found.isFolder, isUsable(found.path) { return found.path }
+        return free(first, isFolder: false)
     }
 
     /// Returns the path if it is free, or else the path with a number; marks the result as taken.
     ///
-    /// If `kind` is a folder, the path of an existing folder also counts as free. The function then returns the
+    /// For a folder, the path of an existing folder also counts as free. The function then returns the
     /// existing spelling, because a spelling in a different case would create a second folder on some systems.
-    private mutating func free(_ path: String, as kind: Kind) -> String {
+    private mutating func free(_ path: String, isFolder: Bool) -> String {
         var candidate = path
         // Pages load thousands of URLs that differ only in their queries, so the search for a free file name starts at
         // the first number that has not been tried. The search for a folder starts at 2, because an existing folder can
         // be used again.
-        var number = kind == .file ? numbers[Self.folded(path), default: 2] : 2
-        defer { if kind == .file { numbers[Self.folded(path)] = number } }
+        var number = isFolder ? 2 : numbers[Self.folded(path), default: 2]
+        defer { if !isFolder { numbers[Self.folded(path)] = number } }
         while let found = taken[Self.folded(candidate)] {
-            if kind == .folder, found.kind == .folder { return found.path }
+            if isFolder, found.isFolder { return found.path }
             let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-            let dot = kind == .file ? path[start...].dropFirst().lastIndex(of: ".") ?? path.endIndex : path.endIndex
+            let dot = isFolder ? path.endIndex : path[start...].dropFirst().lastIndex(of: ".") ?? path.endIndex
             candidate = "\(path[..<dot])-\(number)\(path[dot...])"
             number += 1
         }
-        markTaken(candidate, as: kind)
+        markTaken(candidate, isFolder: isFolder)
         return candidate
     }
 
@@ -124,13 +114,8 @@ struct FileNames {
     /// Returns a name for a component of a URL's path, in a form that every file system accepts.
     private static func name(_ part: String) -> String {
         let text = (part.percentDecoded ?? part).composed
-        // Replace characters that Windows or a shell does not accept in a name, invisible characters, and the
-        // separators "/" and "\".
-        let forbidden: Set<Unicode.Scalar> = ["/", "\\", ":", "*", "?", "\"", "<", ">", "|"]
         var name = String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { forbidden.contains($0) || $0.value < 0x20 || isInvisible($0) ? "_" : $0 }
-            )
+            String.UnicodeScalarView(text.unicodeScalars.map { isForbidden($0) || isInvisible($0) ? "_" : $0 })
         )
         // An entry for a whole folder ignores files whose names begin with ".". A "~" means a home directory. Windows
         // drops a "." or a space at the end, and reserves the names of its devices.
@@ -139,7 +124,7 @@ struct FileNames {
         if let last = name.unicodeScalars.last, [".", " "].contains(last) {
             name = String(name.unicodeScalars.dropLast()) + "_"
         }
-        if devices.contains(name.prefix { $0 != "." }.lowercased()) { name = "_" + name }
+        if isDevice(name) { name = "_" + name }
         // A combining mark at the start would form one character with the "/" before it. A character such as U+0D4E at
         // the end would form one character with the "/" after it (UAX #29, rule GB9b).
         if ("/" + name).first != "/" { name = "_" + name }
@@ -148,9 +133,17 @@ struct FileNames {
         return name.isEmpty ? "_" : name
     }
 
+    /// True for a name that Windows reserves for a device, with any extension.
+    static func isDevice(_ name: String) -> Bool { devices.contains(name.prefix { $0 != "." }.lowercased()) }
+
     private static let devices = Set(
-        ["con", "prn", "aux", "nul"] + (1...9).flatMap { ["com\($0)", "lpt\($0)"] }
+        ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }
     )
+
+    /// True for a character that Windows or a shell does not accept in a name, and for the separators "/" and "\".
+    static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || scalar.value == 0x7F || "/\\:*?\"<>|".unicodeScalars.contains(scalar)
+    }
 
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
@@ -162,11 +155,14 @@ struct FileNames {
 
     /// Returns a short name: the beginning of the long name, a hash of the long name, and the extension.
     private static func shortened(_ name: String) -> String {
-        var hash = FNV1a()
-        hash.combine(Data(name.utf8))
         let file = name.split(separator: "/").last.map(String.init) ?? name
         let ending = (file as NSString).pathExtension
         let head = String(file.prefix { $0 != "." }.unicodeScalars.prefix(24).map(Character.init))
-        return "\(head)-\(hash)" + (ending.isEmpty || ending.utf8.count > 12 ? "" : ".\(ending)")
+        return "\(head)-\(FNV1a(of: name))" + (ending.isEmpty || ending.utf8.count > 12 ? "" : ".\(ending)")
     }
+}
+
+extension String {
+    /// The paths of the folders above a path, from the top.
+    var foldersAbove: [String] { indices.filter { self[$0] == "/" }.map { String(self[..<$0]) } }
 }

@@ -76,3 +76,11 @@ struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {
         var fingerprint: Fingerprint { Fingerprint(rawValue: "\(count)-\(hash)") }
     }
 }
+
+extension FNV1a {
+    /// The hash of a text.
+    init(of text: some StringProtocol) {
+        self.init()
+        combine(Data(text.utf8))
+    }
+}

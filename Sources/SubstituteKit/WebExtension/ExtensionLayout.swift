@@ -103,18 +103,17 @@ struct ExtensionLayout {
             (folders, name) = (["~long"], Self.replacement(for: path))
         }
         let suffix = Self.suffix(for: substitution, in: name)
-        for tree in 1... {
-            let folder = ([Self.root] + (tree == 1 ? [] : ["~\(tree)"]) + folders).joined(separator: "/")
-            guard isFree(folder) else { continue }
-            let key = Self.key("\(folder)/\(name)\(suffix)")
-            while true {
-                let number = numbers[key, default: 1]
-                let place = "\(folder)/\(Self.numbered(name, number))\(suffix)"
-                if reserve(place, for: substitution) { return place }
-                numbers[key] = number + 1
-            }
+        let trees = (1...).lazy.map { tree in
+            ([Self.root] + (tree == 1 ? [] : ["~\(tree)"]) + folders).joined(separator: "/")
         }
-        return ""
+        let folder = trees.first { isFree($0) } ?? Self.root
+        let key = Self.key("\(folder)/\(name)\(suffix)")
+        while true {
+            let number = numbers[key, default: 1]
+            let place = "\(folder)/\(Self.numbered(name, number))\(suffix)"
+            if reserve(place, for: substitution) { return place }
+            numbers[key] = number + 1
+        }
     }
 
     /// Returns the name with a number: `name.css` becomes `name~2.css`.
@@ -131,24 +130,15 @@ struct ExtensionLayout {
 
     /// Returns true if no file has the path of `folder`, or the path of one of its parent folders.
     private func isFree(_ folder: String) -> Bool {
-        Self.foldersUpToTop(Self.key(folder)[...]).allSatisfy { taken[$0, default: ""].isEmpty }
-    }
-
-    private static func foldersUpToTop(_ folder: Substring) -> [String] {
-        var folders = [String(folder)]
-        var rest = folder
-        while let slash = rest.lastIndex(of: "/") {
-            rest = rest[..<slash]
-            folders.append(String(rest))
-        }
-        return folders
+        let key = Self.key(folder)
+        return (key.foldersAbove + [key]).allSatisfy { taken[$0, default: ""].isEmpty }
     }
 
     /// Reserves a path and its parent folders; returns false if the path belongs to a different file.
     private mutating func reserve(_ place: String, for substitution: Substitution) -> Bool {
         let key = Self.key(place)
         if let other = taken[key] { return other == substitution.realPath && copies[place] != nil }
-        for folder in Self.foldersUpToTop(key[...]).dropFirst() { taken[folder] = "" }
+        for folder in key.foldersAbove { taken[folder] = "" }
         taken[key] = substitution.realPath
         return true
     }
@@ -171,26 +161,16 @@ struct ExtensionLayout {
     /// The name is the decoded component, or a replacement if a file system might reject it. The replacement depends
     /// only on the component. The files of one folder therefore stay in one folder.
     private static func name(of part: Substring) -> String {
-        if part.isEmpty { return replacement(for: part) }
         guard let name = part.percentDecoded, isPortable(name) else { return replacement(for: part) }
         return name
     }
 
-    private static func replacement(for text: some StringProtocol) -> String {
-        var hash = FNV1a()
-        hash.combine(Data(text.utf8))
-        return "~\(hash)"
-    }
+    private static func replacement(for text: some StringProtocol) -> String { "~\(FNV1a(of: text))" }
 
     /// Returns true if every file system accepts the name and keeps it unchanged.
     private static func isPortable(_ name: String) -> Bool {
-        let stem = name.prefix { $0 != "." }.lowercased()
-        let devices = ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }
-        return !name.isEmpty && name.utf8.count <= 200 && !name.hasPrefix(".")
-            && !name.hasSuffix(".") && !name.hasSuffix(" ") && !devices.contains(stem)
-            && name.unicodeScalars.allSatisfy {
-                $0.value >= 0x20 && $0.value != 0x7F && !"/\\:*?\"<>|".unicodeScalars.contains($0)
-            }
+        !name.isEmpty && name.utf8.count <= 200 && !name.hasPrefix(".") && !name.hasSuffix(".") && !name.hasSuffix(" ")
+            && !FileNames.isDevice(name) && !name.unicodeScalars.contains(where: FileNames.isForbidden)
             // Compare Unicode scalars. A comparison of characters treats all normalisation forms of a name as equal.
             && name.unicodeScalars.elementsEqual(name.precomposedStringWithCanonicalMapping.unicodeScalars)
     }
