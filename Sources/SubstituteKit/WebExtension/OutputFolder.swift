@@ -149,8 +149,6 @@ extension WebExtension.Content {
     var data: Data {
         get throws {
             switch self {
-            case .text(let text):
-                return Data(text.utf8)
             case .bytes(let data):
                 return data
             case .copy(let substitution):

@@ -34,14 +34,11 @@ struct RootCopies {
     init(_ copies: [ExtensionLayout.Copy], _ scanned: inout ScannedFiles) {
         for copy in copies {
             guard let path = Self.decoded(copy.path) else { continue }
-            if var candidate = candidates[path] {
-                let (old, new) = (candidate.copy.substitution, copy.substitution)
-                candidate.authorities.insert(copy.authority)
-                if old.realPath != new.realPath || !old.type.isSame(as: new.type) { candidate.isOne = false }
-                candidates[path] = candidate
-            } else {
-                candidates[path] = Candidate(copy: copy, authorities: [copy.authority])
-            }
+            var candidate = candidates[path] ?? Candidate(copy: copy, authorities: [])
+            let (old, new) = (candidate.copy.substitution, copy.substitution)
+            candidate.authorities.insert(copy.authority)
+            if old.realPath != new.realPath || !old.type.isSame(as: new.type) { candidate.isOne = false }
+            candidates[path] = candidate
         }
         var open: [(authority: String, path: String)] = []
         for copy in copies {
@@ -94,8 +91,7 @@ extension ReferenceScanner.Reference {
     /// specifier is resolved by the page.
     func path(from place: String) -> String? {
         let path = String(text.prefix { !"?#".contains($0) })
-        if path.isEmpty || Self.hasScheme(path) { return nil }
-        if path.hasPrefix("//") { return nil }
+        if path.isEmpty || path.hasPrefix("//") || Self.hasScheme(path) { return nil }
         if isSpecifier, !["/", "./", "../"].contains(where: path.hasPrefix) { return nil }
         var parts = path.hasPrefix("/") ? [] : place.split(separator: "/").dropLast().map(String.init)
         for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(path.hasPrefix("/") ? 1 : 0)
@@ -111,11 +107,7 @@ extension ReferenceScanner.Reference {
 
     /// Returns true if an address begins with a scheme (RFC 3986 §3.1).
     private static func hasScheme(_ address: String) -> Bool {
-        let rest = address.utf8.drop { byte in
-            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-                || "+-.".utf8.contains(byte)
-        }
-        let isLetter = address.utf8.first.map { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 } ?? false
-        return isLetter && rest.first == UInt8(ascii: ":")
+        let rest = address.utf8.drop { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
+        return address.utf8.first?.isASCIILetter == true && rest.first == UInt8(ascii: ":")
     }
 }

@@ -30,7 +30,6 @@ struct WebExtension {
     ]
 
     enum Content {
-        case text(String)
         case bytes(Data)
         case copy(of: Substitution)
     }
@@ -84,11 +83,11 @@ struct WebExtension {
         let hosts = Self.hosts(of: ruleset)
         let page = ToolbarPage(name: name, rows: rows, left: ruleset.omissions)
         var files: [String: Content] = [
-            "rules.json": .text(try Self.json(rules)),
-            "manifest.json": .text(
+            "rules.json": .bytes(try Self.json(rules)),
+            "manifest.json": .bytes(
                 try Self.json(ExtensionManifest(hosts: hosts, pages: pages, shown: layout.patterns))
             ),
-            "toolbar.html": .text(page.html), "toolbar.css": .bytes(Data(PackageResources.toolbar_css)),
+            "toolbar.html": .bytes(Data(page.html.utf8)), "toolbar.css": .bytes(Data(PackageResources.toolbar_css)),
             "toolbar.js": .bytes(Data(PackageResources.pictures_js + PackageResources.toolbar_js)),
             "icon.png": .bytes(Data(PackageResources.icon_png)),
         ]
@@ -98,8 +97,9 @@ struct WebExtension {
             placed.compactMap { place, path in path.flatMap { layout.rootCopies[$0] == nil ? nil : (place, $0) } },
             uniquingKeysWith: { first, _ in first }
         )
-        for (place, substitution) in copies { files[place] = .copy(of: substitution) }
-        for (place, substitution) in rootCopies { files[place] = .copy(of: substitution) }
+        for (place, substitution) in copies.merging(rootCopies, uniquingKeysWith: { $1 }) {
+            files[place] = .copy(of: substitution)
+        }
         self.files = files
     }
 
@@ -174,11 +174,11 @@ struct WebExtension {
         return path.addingPercentEncoding(withAllowedCharacters: kept) ?? path
     }
 
-    private static func json(_ value: some Encodable) throws -> String {
+    private static func json(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.keyEncodingStrategy = value is ExtensionManifest ? .convertToSnakeCase : .useDefaultKeys
-        return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+        return try encoder.encode(value) + Data("\n".utf8)
     }
 }
 
@@ -198,10 +198,10 @@ private struct ExtensionManifest: Encodable {
     let declarativeNetRequest = [
         "rule_resources": [RuleResource(id: "substitutions", enabled: true, path: "rules.json")]
     ]
-    let webAccessibleResources: [AccessibleResources]
+    let webAccessibleResources: [[String: [String]]]
     let icons = ["128": "icon.png"]
-    let action = Action(defaultPopup: "toolbar.html", defaultIcon: "icon.png")
-    let browserSpecificSettings: [String: Gecko]
+    let action = ["default_popup": "toolbar.html", "default_icon": "icon.png"]
+    let browserSpecificSettings: [String: [String: String]]
 
     struct RuleResource: Encodable {
         let id: String
@@ -209,25 +209,10 @@ private struct ExtensionManifest: Encodable {
         let path: String
     }
 
-    struct AccessibleResources: Encodable {
-        let resources: [String]
-        let matches: [String]
-    }
-
-    struct Action: Encodable {
-        let defaultPopup: String
-        let defaultIcon: String
-    }
-
-    struct Gecko: Encodable {
-        let id: String
-        let strictMinVersion: String
-    }
-
     init(hosts: [String], pages: [String], shown: [String]) {
         let patterns = Set(hosts.map { "\($0)/*" } + pages.map { "*://\($0)/*" }).sorted()
         hostPermissions = patterns
-        webAccessibleResources = [AccessibleResources(resources: shown, matches: patterns)]
+        webAccessibleResources = [["resources": shown, "matches": patterns]]
         let names = Set(hosts.compactMap { $0.split(separator: "/").last.map(String.init) }).sorted()
         let first = names.first ?? ""
         name = String("Substitutions: \(names.joined(separator: ", "))".prefix(45))
@@ -235,6 +220,6 @@ private struct ExtensionManifest: Encodable {
         // Firefox requires an ID in the form of an email address. A new extension replaces an installed extension with
         // the same ID.
         let id = first.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "-" }
-        browserSpecificSettings = ["gecko": Gecko(id: "substitutions@\(String(id))", strictMinVersion: "128.0")]
+        browserSpecificSettings = ["gecko": ["id": "substitutions@\(String(id))", "strict_min_version": "128.0"]]
     }
 }
