@@ -305,14 +305,10 @@ struct Addition {
 
     private func copiesOfDiscarded() throws -> URL? {
         if discarded.isEmpty { return nil }
-        var template = Array("\(temporaryFolder.path)/substitute-edits-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else {
-            throw ToolError(
-                "nothing was changed, because the edited files cannot be copied: \(String(cString: strerror(errno)))"
-            )
-        }
-        let copies = URL(fileURLWithPath: String(cString: made))
         do {
+            var template = Array("\(temporaryFolder.path)/substitute-edits-XXXXXX".utf8CString)
+            guard let made = mkdtemp(&template) else { throw FileSystem.systemError }
+            let copies = URL(fileURLWithPath: String(cString: made))
             for path in discarded.sorted() {
                 let copy = copies.appendingPathComponent(path)
                 let above = copy.deletingLastPathComponent()

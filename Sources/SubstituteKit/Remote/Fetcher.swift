@@ -27,8 +27,6 @@ final class Fetcher: NSObject, @unchecked Sendable {
         ///
         /// Nil if the field is missing, or if the body is sent compressed.
         let length: Int?
-        /// The number of bytes of the body that were received.
-        let received: Int
         /// The fields with which the server says when to try again, and where else to go.
         let retryAfter: String?, refresh: String?
         /// The fingerprint of the body, for ``BodyUse/compare(_:)``; nil if the body has none of the lengths.
@@ -300,7 +298,6 @@ extension Fetcher: URLSessionDataDelegate {
                 vary: response.field("Vary")
             ),
             length: response.bodyLength,
-            received: load.received,
             retryAfter: response.field("Retry-After"),
             refresh: response.field("Refresh"),
             fingerprint: fingerprint,

@@ -4,14 +4,8 @@ import SubstituteCheckKit
 
 /// The servers from which resources may be loaded.
 struct HostSelection {
-    private struct Pattern {
-        /// `host`, or `*.host` for a host and all its subdomains.
-        let host: String
-        /// The port; nil for every port.
-        let port: Int?
-    }
-
-    private let patterns: [Pattern]
+    /// The patterns: `host`, or `*.host` for a host and all its subdomains; and the port, or nil for every port.
+    private let patterns: [(host: String, port: Int?)]
 
     /// Returns an option that names hosts.
     static func option(_ name: String, _ help: String) -> Option<HostSelection> {
@@ -28,11 +22,11 @@ struct HostSelection {
                 throw UsageError("\(quoted(text)) is a URL; write only its host, \(quoted(host + port))")
             }
             let host = HostPattern.host(of: text)
-            guard host.utf8.count < text.utf8.count else { return Pattern(host: try HostPattern.read(text), port: nil) }
+            guard host.utf8.count < text.utf8.count else { return (try HostPattern.read(text), nil) }
             guard let port = UInt16(text.dropFirst(host.count + 1)), port > 0 else {
                 throw UsageError("\(quoted(text)) is not a host and its port; write it as example.com:8080")
             }
-            return Pattern(host: try HostPattern.read(host), port: Int(port))
+            return (try HostPattern.read(host), Int(port))
         }
     }
 
