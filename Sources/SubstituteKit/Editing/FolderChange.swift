@@ -65,11 +65,8 @@ struct FolderChange {
         let new = text == original ? nil : try text.map(staging.write)
         try staging.commit {
             var undo: [() throws -> Void] = []
-            var count = 0
             func change(_ made: URL, _ target: URL, _ name: String, over replaced: Fingerprint?) throws -> Change {
-                count += 1
-                let backup = staging.url.appendingPathComponent("\(StagingFolder.aside)\(count)")
-                let change = Change(made: made, target: target, name: name, replaced: replaced, backup: backup)
+                let change = Change(made: made, target: target, name: name, replaced: replaced)
                 try change.prepare()
                 return change
             }
@@ -113,8 +110,8 @@ struct FolderChange {
         let name: String
         /// The fingerprint of the file that it replaces; nil if the path must be free.
         let replaced: Fingerprint?
-        /// The backup of the existing file: a hard link, or a copy.
-        let backup: URL
+        /// The backup of the existing file, beside the new one: a hard link, or a copy.
+        private var backup: URL { made.appendingPathExtension("old") }
 
         /// Checks that the file at the path has the bytes that may be replaced, and keeps a backup of it.
         ///

@@ -96,7 +96,7 @@ final class StagingFolder: @unchecked Sendable {
     private func empty() {
         let names = try? FileSystem.again { try FileManager.default.contentsOfDirectory(atPath: url.path) }
         for name in names ?? [] {
-            let isOwn = name.hasPrefix(Self.aside) || name.allSatisfy { $0.isASCII && $0.isNumber }
+            let isOwn = Int(name.prefix { $0 != "." }) != nil
             if isOwn { try? FileManager.default.removeItem(at: url.appendingPathComponent(name)) }
         }
     }
@@ -106,9 +106,6 @@ final class StagingFolder: @unchecked Sendable {
         empty()
         rmdir(url.path)
     }
-
-    /// The name prefix for the backups of replaced files.
-    static let aside = "old-"
 
     /// Returns a new URL for a file in the folder.
     func newFileURL() -> URL {
