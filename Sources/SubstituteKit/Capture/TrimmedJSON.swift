@@ -79,16 +79,11 @@ struct TrimmedJSON {
     }
 
     private static func wellFormed(_ data: Data) -> [UInt8] {
-        if let text = String(bytes: data, encoding: .utf8) { return Array(text.utf8) }
-        var result: [UInt8] = []
-        result.reserveCapacity(data.count)
-        var (rest, parser) = (data.makeIterator(), Unicode.UTF8.ForwardParser())
-        while true {
-            switch parser.parseScalar(from: &rest) {
-            case .valid(let scalar): result += scalar
-            case .error: result += "\u{FFFE}".utf8
-            case .emptyInput: return result
-            }
+        var (result, rest): ([UInt8], _) = ([], Array(data)[...])
+        while let broken = rest.firstInvalidUTF8() {
+            result += rest[..<broken] + "\u{FFFE}".utf8
+            rest = rest[(broken + 1)...]
         }
+        return result + rest
     }
 }
