@@ -111,12 +111,8 @@ struct ManifestText {
         case .nothing: break
         case .everything: fields.append(("ignoreQuery", "true"))
         case .parameters(let names):
-            fields.append(
-                (
-                    "ignoreQuery",
-                    "[" + names.map(string).joined(separator: layout.colon.contains(" ") ? ", " : ",") + "]"
-                )
-            )
+            let separator = layout.colon.contains(" ") ? ", " : ","
+            fields.append(("ignoreQuery", "[\(names.map(string).joined(separator: separator))]"))
         }
         if fields.count == 1 { return fields[0].1 }
         let members = fields.map { string($0.0) + layout.colon + $0.1 }

@@ -7,12 +7,13 @@ struct RemoteCheck {
     /// A file and the URL that it answers.
     struct CheckedFile: Sendable {
         let substitution: Substitution
-        let key: URLPattern
         let url: URL
         /// The reason why the server is not queried; nil if the server is queried.
         let exemption: String?
         /// True if other entries name the same file, so that no server's version can replace it.
         let isShared: Bool
+
+        var key: URLPattern { substitution.pattern }
     }
 
     struct Finding: Sendable {
@@ -51,7 +52,6 @@ struct RemoteCheck {
                 conditions.isEmpty ? Self.exemption(of: url.host ?? "") : "answers only when \(conditions)"
             return CheckedFile(
                 substitution: substitution,
-                key: substitution.pattern,
                 url: url,
                 exemption: exemption,
                 isShared: places[substitution.realPath, default: 0] > 1

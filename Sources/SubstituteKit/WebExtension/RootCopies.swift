@@ -66,11 +66,8 @@ struct RootCopies {
         }
     }
 
-    /// Returns a copy's path at the root; nil if no path at the root is possible.
-    static func path(of copy: ExtensionLayout.Copy) -> String? { decoded(copy.path) }
-
     /// Returns the file path for a URL's path; nil if a component contains an encoded slash or cannot be decoded.
-    private static func decoded(_ path: String) -> String? {
+    static func decoded(_ path: String) -> String? {
         let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         let names = parts.compactMap { $0.percentDecoded }.filter { !$0.contains("/") }
         return names.count == parts.count ? names.joined(separator: "/") : nil

@@ -92,7 +92,7 @@ struct WebExtension {
             "icon.png": .bytes(Data(PackageResources.icon_png)),
         ]
         (copies, rootCopies) = (layout.copies, layout.rootCopies)
-        let placed = layout.all.map { ($0.place, RootCopies.path(of: $0)) }
+        let placed = layout.all.map { ($0.place, RootCopies.decoded($0.path)) }
         rootPlaces = Dictionary(
             placed.compactMap { place, path in path.flatMap { layout.rootCopies[$0] == nil ? nil : (place, $0) } },
             uniquingKeysWith: { first, _ in first }
