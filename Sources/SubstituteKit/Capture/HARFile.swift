@@ -76,15 +76,8 @@ struct HARFile {
             )
         }
         guard let places = try? JSONSlices.elements(of: list) else { throw Self.error(data, name) }
-        var exchanges: [Exchange] = []
-        exchanges.reserveCapacity(places.count)
-        for place in places {
-            guard let exchange = Self.withoutTraces({ Exchange(list[place], in: folder) }) else {
-                throw Self.error(data, name)
-            }
-            exchanges.append(exchange)
-        }
-        self.exchanges = exchanges
+        exchanges = places.compactMap { place in Self.withoutTraces { Exchange(list[place], in: folder) } }
+        guard exchanges.count == places.count else { throw Self.error(data, name) }
         isOfApp = (log["creator"] as? [String: Any])?["name"] as? String == HAREntry.creator
     }
 
@@ -189,7 +182,7 @@ extension HARFile.Exchange {
         type = types.compactMap(\.self).lazy.compactMap { MediaType($0) }.first {
             $0.isConcrete && $0.essence != "x-unknown"
         }
-        version = RemoteVersion.sent(etag: sent["etag"], lastModified: sent["last-modified"], date: sent["date"])
+        version = RemoteVersion.sent { sent[$0.lowercased()] }
         privacy = Privacy(
             cacheControl: sent["cache-control"],
             vary: sent["vary"],

@@ -13,12 +13,13 @@ struct RemoteVersion: Codable, Equatable, Sendable {
     /// The manifest's `$version` when `copy` was the fingerprint of all its files; nil for a resource.
     var number: Int64?
 
-    /// Returns the version that a response names.
+    /// Returns the version that a response names; `field` returns the value of a header field.
     ///
     /// A resource may change again within the second of `Last-Modified`. The field says nothing about such a change if
     /// the response has the same `Date` (RFC 9110 §8.8.2.2).
-    static func sent(etag: String?, lastModified: String?, date: String?) -> RemoteVersion {
-        RemoteVersion(etag: etag, lastModified: lastModified == date ? nil : lastModified)
+    static func sent(_ field: (String) -> String?) -> RemoteVersion {
+        let lastModified = field("Last-Modified")
+        return RemoteVersion(etag: field("ETag"), lastModified: lastModified == field("Date") ? nil : lastModified)
     }
 
     /// Returns this version with the fingerprint of its bytes.

@@ -288,11 +288,7 @@ extension Fetcher: URLSessionDataDelegate {
             status: response.statusCode,
             url: response.url ?? URL(fileURLWithPath: "/"),
             type: response.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) },
-            version: RemoteVersion.sent(
-                etag: response.field("ETag"),
-                lastModified: response.field("Last-Modified"),
-                date: response.field("Date")
-            ),
+            version: RemoteVersion.sent(response.field),
             privacy: Privacy(
                 cacheControl: response.value(forHTTPHeaderField: "Cache-Control"),
                 vary: response.field("Vary")
