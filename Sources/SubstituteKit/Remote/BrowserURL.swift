@@ -14,28 +14,20 @@ enum BrowserURL {
     /// A relative address, a URL with a user name or password, or a URL whose scheme is neither http nor https.
     case other
 
-    init(_ text: String) {
+    init(_ text: String) { self = Self.read(text) }
+
+    private static func read(_ text: String) -> Self {
         // Ignore spaces and control characters at both ends, and all line breaks and tabs (§4.4).
-        let trimmed = text.unicodeScalars.trimming(where: { $0.value <= 0x20 }).filter {
+        let trimmed = text.trimmingCharacters(in: CharacterSet(charactersIn: "\u{0}"..." ")).unicodeScalars.filter {
             !["\t", "\n", "\r"].contains($0)
         }
         guard case .absolute(let scheme, let authority, let rest) = WebAddress(Array(String(trimmed).utf8), from: nil)
-        else {
-            self = .other
-            return
-        }
+        else { return .other }
         // A manifest cannot contain a URL with a user name. The output must not repeat the password of such a URL.
         let server = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-        guard ["", "@", ":@"].contains(authority.dropLast(server.count)) else {
-            self = .other
-            return
-        }
-        guard let authority = Self.authority(server) else {
-            self = .invalid
-            return
-        }
-        let url = "\(scheme)://\(authority)" + Self.encoded(rest.prefix { $0 != UInt8(ascii: "#") })
-        self = .url(Self.normalForm(of: url))
+        guard ["", "@", ":@"].contains(authority.dropLast(server.count)) else { return .other }
+        guard let authority = self.authority(server) else { return .invalid }
+        return .url(normalForm(of: "\(scheme)://\(authority)" + encoded(rest.prefix { $0 != UInt8(ascii: "#") })))
     }
 
     /// Returns the URL of a request in its normal form.
@@ -147,13 +139,5 @@ extension URL {
             }
         }
         return String(decoding: result, as: UTF8.self)
-    }
-}
-
-extension BidirectionalCollection {
-    /// Returns the collection without the elements at both ends that meet a condition.
-    fileprivate func trimming(where isLeftOut: (Element) -> Bool) -> SubSequence {
-        let start = self.drop(while: isLeftOut)
-        return start.lastIndex { !isLeftOut($0) }.map { start[...$0] } ?? start[start.endIndex...]
     }
 }
