@@ -1,23 +1,17 @@
 /// A query parameter that sites add so that caches load a new version of a file; servers ignore it.
 enum CacheBuster {
-    private struct Kind {
-        let names: Set<String>
-        let isValue: @Sendable (Substring) -> Bool
-    }
-
     /// The known names, each with the values that show this use: `v` may also name a video, and `t` a time in it.
-    private static let kinds = [
+    private static let kinds: [(names: Set<String>, isValue: @Sendable (Substring) -> Bool)] = [
         // WordPress writes `ver`, ASP.NET a digest as `v`, and many build tools a number or digest.
-        Kind(names: ["v", "ver", "version", "rev", "revision", "build", "release"]) { isVersion($0) || isDigest($0) },
-        Kind(names: ["hash", "contenthash", "chunkhash", "md5", "fingerprint", "digest"], isValue: isDigest),
+        (["v", "ver", "version", "rev", "revision", "build", "release"], { isVersion($0) || isDigest($0) }),
+        (["hash", "contenthash", "chunkhash", "md5", "fingerprint", "digest"], { isDigest($0) }),
         // jQuery writes `_` (`cache: false`); advertisements and trackers write `cb` and `rnd`.
-        Kind(names: [
-            "_", "__", "cb", "cachebuster", "cachebust", "cache_bust", "nocache", "bust", "rnd", "rand", "random",
-        ]) { isNumber($0) || isDigest($0) },
+        (
+            ["_", "__", "cb", "cachebuster", "cachebust", "cache_bust", "nocache", "bust", "rnd", "rand", "random"],
+            { isNumber($0) || isDigest($0) }
+        ),
         // Unix time in seconds or milliseconds, or a date with a time in digits.
-        Kind(names: ["t", "ts", "_t", "_ts", "time", "timestamp", "mtime"]) {
-            [10, 13, 14].contains($0.count) && isNumber($0)
-        },
+        (["t", "ts", "_t", "_ts", "time", "timestamp", "mtime"], { [10, 13, 14].contains($0.count) && isNumber($0) }),
     ]
 
     /// Returns whether a parameter is a cache-buster, by its name and its value.

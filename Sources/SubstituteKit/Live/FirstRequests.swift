@@ -24,13 +24,13 @@ final class FirstRequests: @unchecked Sendable {
 
     /// Keeps the first request of the load to which a held request belongs.
     func keep(_ first: First?, of held: HeldRequest) {
-        lock.withLock { requests[held.networkId ?? held.requestId] = first }
+        lock.withLock { requests[held.identifier] = first }
     }
 
     /// Returns the first request of a load, and forgets it; nil if none was kept.
     func take(of held: HeldRequest) -> First? {
         lock.withLock {
-            for key in [held.networkId ?? held.requestId, held.redirectedRequestId].compactMap(\.self) {
+            for key in [held.identifier, held.redirectedRequestId].compactMap(\.self) {
                 if let first = requests.removeValue(forKey: key) { return first }
             }
             return nil

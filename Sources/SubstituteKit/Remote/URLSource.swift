@@ -99,9 +99,8 @@ struct URLSource: ResourceSource {
     /// Returns the URLs to which the added pages and stylesheets refer; of references, only stylesheets and frames.
     private mutating func references(of taken: [Resource]) -> [URLPattern] {
         let sources = round == 1 ? taken : taken.filter(PageReferences.isFollowed)
-        var keys: [URLPattern] = []
-        for resource in sources {
-            keys += PageReferences.addresses(in: resource).compactMap { selection.key(for: $0, in: resource) }
+        var keys = sources.flatMap { resource in
+            PageReferences.addresses(in: resource).compactMap { selection.key(for: $0, in: resource) }
         }
         keys.removeAll { seen.contains($0.identityKey) }
         guard !keys.isEmpty else { return [] }
