@@ -36,11 +36,7 @@ final class StagingFolder: @unchecked Sendable {
     /// Creates the staging folder beside a manifest; for a dry run, in the system's temporary directory.
     ///
     /// If the user interrupts the tool, the folder is removed.
-    static func guarded(
-        for manifest: ManifestFile,
-        isDryRun: Bool,
-        _ console: Console
-    ) throws(ToolError) -> StagingFolder {
+    static func guarded(for manifest: ManifestFile, isDryRun: Bool, _ console: Console) throws -> StagingFolder {
         let folder = StagingFolder(
             isDryRun
                 ? FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

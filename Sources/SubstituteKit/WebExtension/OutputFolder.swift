@@ -79,14 +79,11 @@ struct OutputFolder {
         }
         let written = Self.fingerprints(in: text)
         for name in try FileManager.default.subpathsOfDirectory(atPath: url.path) {
-            let kind = FileSystem.kind(of: url.appendingPathComponent(name).path)
+            let file = url.appendingPathComponent(name)
             let isOther =
-                kind != .typeDirectory && written[name] == nil && name != Self.listName
-                && !Self.generated.contains(where: name.hasPrefix)
-                && !Self.strangers.contains((name as NSString).lastPathComponent)
-            if let known = written[name] ?? nil,
-                try Fingerprint(of: url.appendingPathComponent(name), named: quoted(name)) != known
-            {
+                FileSystem.kind(of: file.path) != .typeDirectory && written[name] == nil && name != Self.listName
+                && !Self.generated.contains(where: name.hasPrefix) && !Self.strangers.contains(file.lastPathComponent)
+            if let known = written[name] ?? nil, try Fingerprint(of: file, named: quoted(name)) != known {
                 throw UsageError(
                     "\(quoted("\(path)/\(name)")) was edited since this tool wrote it, and the folder is replaced whole; copy "
                         + "the edit into the app's own file and remove the folder, or name a new folder"
@@ -118,16 +115,14 @@ struct OutputFolder {
     /// Writes the files to a new folder, and then replaces the old folder with the new one.
     func write(_ files: [String: WebExtension.Content]) throws {
         do {
-            let staging = try StagingFolder(
-                in: url.deletingLastPathComponent(),
-                named: ".\(url.lastPathComponent).substitute"
-            )
+            let above = url.deletingLastPathComponent()
+            let staging = try StagingFolder(in: above, named: ".\(url.lastPathComponent).substitute")
             let new = staging.newFileURL()
             var list = [Self.listHeads[0], ""]
             for (path, content) in files.sorted(by: { $0.key < $1.key }) {
                 let (data, file) = (try content.data, new.appendingPathComponent(path))
-                let above = file.deletingLastPathComponent()
-                try FileManager.default.createDirectory(at: above, withIntermediateDirectories: true)
+                let folder = file.deletingLastPathComponent()
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
                 try FileSystem.create(data, at: file)
                 list.append("\(Fingerprint(data).rawValue) \(path)")
             }

@@ -80,13 +80,10 @@ struct WebExtension {
         let roots = RootCopies(layout.all, &scanned)
         for (path, substitution) in roots.paths { layout.placeAtRoot(substitution, path) }
         references = scanned
-        let hosts = Self.hosts(of: ruleset)
+        let manifest = ExtensionManifest(hosts: Self.hosts(of: ruleset), pages: pages, shown: layout.patterns)
         let page = ToolbarPage(name: name, rows: rows, left: ruleset.omissions)
         var files: [String: Content] = [
-            "rules.json": .bytes(try Self.json(rules)),
-            "manifest.json": .bytes(
-                try Self.json(ExtensionManifest(hosts: hosts, pages: pages, shown: layout.patterns))
-            ),
+            "rules.json": .bytes(try Self.json(rules)), "manifest.json": .bytes(try Self.json(manifest)),
             "toolbar.html": .bytes(Data(page.html.utf8)), "toolbar.css": .bytes(Data(PackageResources.toolbar_css)),
             "toolbar.js": .bytes(Data(PackageResources.pictures_js + PackageResources.toolbar_js)),
             "icon.png": .bytes(Data(PackageResources.icon_png)),
