@@ -14,44 +14,34 @@ struct JSONSlices {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
-    private init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-    }
-
     /// Returns the range of the value at a path of member names; nil if there is none.
     ///
     /// If several members have the same name, the last one counts.
-    static func range(of path: [String], in text: Data) throws(Broken) -> Range<Data.Index>? {
-        try run(text) { slices throws(Broken) in try slices.value(path[...]).map { [$0] } ?? [] }.last
+    static func range(of path: [String], in text: Data) throws -> Range<Data.Index>? {
+        try run(text) { slices in try slices.value(path[...]).map { [$0] } ?? [] }.last
     }
 
     /// Returns the ranges of the elements of an array.
-    static func elements(of list: Data) throws(Broken) -> [Range<Data.Index>] {
-        try run(list) { slices throws(Broken) in
+    static func elements(of list: Data) throws -> [Range<Data.Index>] {
+        try run(list) { slices in
             guard slices.current == UInt8(ascii: "[") else { throw Broken() }
             var elements: [Range<Int>] = []
-            try slices.list { slices throws(Broken) in elements += try slices.value([]).map { [$0] } ?? [] }
+            try slices.list { slices in elements += try slices.value([]).map { [$0] } ?? [] }
             return elements
         }
     }
 
     /// Scans a whole text, and converts offsets to indices.
-    private static func run(
-        _ text: Data,
-        _ body: (inout JSONSlices) throws(Broken) -> [Range<Int>]
-    ) throws(Broken) -> [Range<Data.Index>] {
-        let result = text.withUnsafeBytes { bytes in
-            Result { () throws(Broken) in
-                var slices = JSONSlices(bytes)
-                slices.skipSpace()
-                let places = try body(&slices)
-                slices.skipSpace()
-                guard slices.current == nil else { throw Broken() }
-                return places
-            }
-        }
+    private static func run(_ text: Data, _ body: (inout Self) throws -> [Range<Int>]) throws -> [Range<Data.Index>] {
         let start = text.startIndex
-        return try result.get().map { start + $0.lowerBound..<start + $0.upperBound }
+        return try text.withUnsafeBytes { bytes in
+            var slices = JSONSlices(bytes: bytes)
+            slices.skipSpace()
+            let places = try body(&slices)
+            slices.skipSpace()
+            guard slices.current == nil else { throw Broken() }
+            return places.map { start + $0.lowerBound..<start + $0.upperBound }
+        }
     }
 
     // MARK: - Values
@@ -61,14 +51,14 @@ struct JSONSlices {
     /// Skips a value.
     ///
     /// - Returns: The range of the value at the path; if the path is empty, the range of the skipped value itself.
-    private mutating func value(_ path: ArraySlice<String>) throws(Broken) -> Range<Int>? {
+    private mutating func value(_ path: ArraySlice<String>) throws -> Range<Int>? {
         let start = position
         guard let name = path.first, current == UInt8(ascii: "{") else {
             try skipValue()
             return path.isEmpty ? start..<position : nil
         }
         var place: Range<Int>?
-        try list { slices throws(Broken) in
+        try list { slices in
             let isNamed = try slices.name() == name
             slices.skipSpace()
             guard slices.current == UInt8(ascii: ":") else { throw Broken() }
@@ -81,7 +71,7 @@ struct JSONSlices {
     }
 
     /// Scans an object or array, including its brackets; `element` scans each of its members or elements.
-    private mutating func list(_ element: (inout JSONSlices) throws(Broken) -> Void) throws(Broken) {
+    private mutating func list(_ element: (inout JSONSlices) throws -> Void) throws {
         let closing = current == UInt8(ascii: "{") ? UInt8(ascii: "}") : UInt8(ascii: "]")
         position += 1
         skipSpace()
@@ -99,7 +89,7 @@ struct JSONSlices {
         position += 1
     }
 
-    private mutating func name() throws(Broken) -> String {
+    private mutating func name() throws -> String {
         let start = position
         guard current == UInt8(ascii: "\"") else { throw Broken() }
         try skipString()
@@ -115,7 +105,7 @@ struct JSONSlices {
         while current?.isJSONSpace == true { position += 1 }
     }
 
-    private mutating func skipValue() throws(Broken) {
+    private mutating func skipValue() throws {
         switch current {
         case UInt8(ascii: "\""): try skipString()
         case UInt8(ascii: "{"), UInt8(ascii: "["): try skipBrackets()
@@ -126,7 +116,7 @@ struct JSONSlices {
         }
     }
 
-    private mutating func skipBrackets() throws(Broken) {
+    private mutating func skipBrackets() throws {
         var depth = 0
         repeat {
             guard let current else { throw Broken() }
@@ -143,7 +133,7 @@ struct JSONSlices {
     }
 
     /// Skips a string with the system's own search (`memchr`), because most of a recording is in strings.
-    private mutating func skipString() throws(Broken) {
+    private mutating func skipString() throws {
         guard let base = bytes.baseAddress else { throw Broken() }
         let start = position
         position += 1

@@ -20,19 +20,15 @@ struct TrimmedJSON {
     ///   - empty: The replacement for that value: `[]` to leave out an array, `""` to leave out a string. If the value
     ///     is of a different kind, it is not left out.
     init?(_ text: Data, without path: [String], for empty: String) {
-        let place: Range<Data.Index>?
+        let found: Range<Data.Index>?
         do {
-            place = try JSONSlices.range(of: path, in: text)
+            found = try JSONSlices.range(of: path, in: text)
         } catch {
             return nil
         }
-        var rest = text
-        if let place, text[place.lowerBound] == empty.utf8.first {
-            rest = text[..<place.lowerBound] + Data(empty.utf8) + text[place.upperBound...]
-            cut = text[place]
-        } else {
-            cut = nil
-        }
+        let place = found.flatMap { text[$0.lowerBound] == empty.utf8.first ? $0 : nil }
+        cut = place.map { text[$0] }
+        let rest = place.map { text[..<$0.lowerBound] + Data(empty.utf8) + text[$0.upperBound...] } ?? text
         guard Self.isStreamSafe(rest), let value = Self.parse(rest) ?? Self.parse(Self.repaired(rest)) else {
             return nil
         }
@@ -59,10 +55,7 @@ struct TrimmedJSON {
     /// Returns the text with other texts for its escapes `\uXXXX`; an escape stays if `replacement` returns nil.
     ///
     /// `replacement` gets the scalar of an escape, and nil for a lone surrogate.
-    private static func replacingEscapes(
-        in bytes: [UInt8],
-        _ replacement: (Unicode.Scalar?) -> String?
-    ) -> [UInt8] {
+    private static func replacingEscapes(in bytes: [UInt8], _ replacement: (Unicode.Scalar?) -> String?) -> [UInt8] {
         var (result, rest): ([UInt8], _) = ([], bytes[...])
         result.reserveCapacity(bytes.count)
         while let byte = rest.first {
