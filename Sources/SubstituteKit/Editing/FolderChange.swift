@@ -65,11 +65,6 @@ struct FolderChange {
         let new = text == original ? nil : try text.map(staging.write)
         try staging.commit {
             var undo: [() throws -> Void] = []
-            func change(_ made: URL, _ target: URL, _ name: String, over replaced: Fingerprint?) throws -> Change {
-                let change = Change(made: made, target: target, name: name, replaced: replaced)
-                try change.prepare()
-                return change
-            }
             func make(_ change: Change) throws {
                 try change.make(&undo)
                 staging.afterEachStep()
@@ -77,7 +72,7 @@ struct FolderChange {
             do {
                 var replacements: [Change] = []
                 for file in files {
-                    let next = try change(file.made, target(of: file.path, &undo), file.path, over: file.replaced)
+                    let next = try Change(file.made, target(of: file.path, &undo), file.path, over: file.replaced)
                     if file.replaced == nil { try make(next) } else { replacements.append(next) }
                 }
                 try checkManifest()
@@ -85,11 +80,11 @@ struct FolderChange {
                 let old = Fingerprint(original)
                 guard try Self.fingerprint(main, name) == old else { throw Self.changed(name) }
                 let book = folder.appendingPathComponent(RemoteRecord.name)
-                if let added { try make(change(added, book, RemoteRecord.name, over: record?.read)) }
+                if let added { try make(Change(added, book, RemoteRecord.name, over: record?.read)) }
                 for replacement in replacements { try make(replacement) }
-                if let new { try make(change(new, main, name, over: old)) }
+                if let new { try make(Change(new, main, name, over: old)) }
                 let last = texts.added.map { Fingerprint($0) } ?? record?.read
-                if let whole { try make(change(whole, book, RemoteRecord.name, over: last)) }
+                if let whole { try make(Change(whole, book, RemoteRecord.name, over: last)) }
             } catch {
                 do {
                     for step in undo.reversed() { try step() }
@@ -116,7 +111,8 @@ struct FolderChange {
         /// Checks that the file at the path has the bytes that may be replaced, and keeps a backup of it.
         ///
         /// The old file also keeps its path, so that a complete file exists there at all times.
-        func prepare() throws {
+        init(_ made: URL, _ target: URL, _ name: String, over replaced: Fingerprint?) throws {
+            (self.made, self.target, self.name, self.replaced) = (made, target, name, replaced)
             guard replaced != nil else { return }
             try check()
             let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions]
