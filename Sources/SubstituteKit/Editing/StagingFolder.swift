@@ -11,6 +11,7 @@ import SubstituteCheckKit
 // Mutable state is only accessed inside the lock.
 final class StagingFolder: @unchecked Sendable {
     let url: URL
+    private let mode: mode_t
     /// The descriptor that holds the lock on the folder; -1 until the folder belongs to this run.
     private var descriptor: Int32 = -1
     private let lock = NSLock()
@@ -23,7 +24,7 @@ final class StagingFolder: @unchecked Sendable {
     /// A test can check here what would remain if the run were killed at this point.
     var afterEachStep: () -> Void = {}
 
-    private init(_ url: URL) { self.url = url }
+    private init(_ url: URL, mode: mode_t = 0o777) { (self.url, self.mode) = (url, mode) }
 
     /// Creates a staging folder in `folder`.
     ///
@@ -37,11 +38,9 @@ final class StagingFolder: @unchecked Sendable {
     ///
     /// If the user interrupts the tool, the folder is removed.
     static func guarded(for manifest: ManifestFile, isDryRun: Bool, _ console: Console) throws -> StagingFolder {
-        let folder = StagingFolder(
-            isDryRun
-                ? FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-                : manifest.folder.appendingPathComponent(".substitute")
-        )
+        let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let beside = manifest.folder.appendingPathComponent(".substitute")
+        let folder = isDryRun ? StagingFolder(temporary, mode: 0o700) : StagingFolder(beside)
         // From now on, an interruption of the tool removes the staging folder.
         folder.interruption = console.interruptions { [weak folder] in folder?.undo() ?? true }
         try folder.make()
@@ -56,7 +55,7 @@ final class StagingFolder: @unchecked Sendable {
         defer { lock.unlock() }
         let folder = quoted(url.deletingLastPathComponent().path)
         while true {
-            let isMade = mkdir(url.path, 0o700) == 0
+            let isMade = mkdir(url.path, mode) == 0
             let code = errno
             let opened = uninterrupted { open(url.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
             guard opened >= 0 else {
@@ -73,11 +72,17 @@ final class StagingFolder: @unchecked Sendable {
             // Another run may have removed the folder between `open` and `flock`. The descriptor then belongs to the
             // removed folder; try again.
             var (own, named) = (stat(), stat())
-            if fstat(opened, &own) == 0, lstat(url.path, &named) == 0, own.st_ino == named.st_ino {
-                descriptor = opened
-                return empty()
+            guard fstat(opened, &own) == 0, lstat(url.path, &named) == 0, own.st_ino == named.st_ino else {
+                close(opened)
+                continue
             }
-            close(opened)
+            // The user who made a folder can exchange what is in it.
+            guard isMade || own.st_uid == geteuid() else {
+                close(opened)
+                throw ToolError("nothing can be written to \(folder): another user made \(quoted(url.path)); remove it")
+            }
+            descriptor = opened
+            return empty()
         }
     }
 

@@ -132,7 +132,7 @@ struct FailedRunTests {
         #expect(try await site.take(Self.recording).status == 0)
     }
 
-    @Test("A file or link that is called .substitute is left alone")
+    @Test("A file, link or another user's folder that is called .substitute is left alone")
     func occupied() async throws {
         let outside = try TemporaryFolder()
         try outside.write("precious", to: "file")
@@ -148,6 +148,11 @@ struct FailedRunTests {
             try FileManager.default.removeItem(atPath: path)
         }
         #expect(try SiteFolder.listing(of: outside.url) == ["file": Data("precious".utf8)])
+        // Only root can give a folder to another user.
+        guard geteuid() == 0 else { return }
+        #expect(mkdir(path, 0o777) == 0 && chown(path, 1, 1) == 0)
+        before = try site.listing
+        try expectNothing(await site.take(Self.recording), before, "another user made ")
     }
 
     @Test("The next run removes the files that a killed run left")
