@@ -77,7 +77,7 @@ package enum SecretWords {
         "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "mfa", "tan", "lsid",
         "osid", "sig", "sign", "sid", "tok", "tkn", "cred", "creds", "xauth",
         "hdnea", "hdnts", "hdntl", "saml", "samlresponse", "dpop", "mdp", "clave", "senha", "haslo", "cvv", "cvc",
-        "ssn", "iban", "pat", "skey", "pword", "pswrd", "mtan", "2fa", "accessid", "googleaccessid", "awsaccesskeyid",
+        "ssn", "iban", "pat", "skey", "pword", "pswrd", "mtan", "accessid", "googleaccessid", "awsaccesskeyid",
     ]
     private static let likely: Set = [
         "code", "state", "nonce", "email", "user", "username", "login", "account", "policy", "verifier", "challenge",

@@ -109,19 +109,19 @@ extension ManifestReader {
                 if Self.isFieldValue(text) {
                     headers[member.name] = .some(text)
                 } else {
-                    let rule = "it must not contain control characters, or begin or end with a space"
-                    error(.badHeader, offset, "\(quoted(text)) is not a header value; \(rule)")
+                    let rule = "contain control characters, begin or end with a space, or have more than 8000 bytes"
+                    error(.badHeader, offset, "\(quoted(text)) is not a header value; it must not \(rule)")
                 }
             }
         }
         return headers
     }
 
-    /// Returns whether the value is a `field-value` (RFC 9110 §5.5).
+    /// Returns whether the value is a `field-value` (RFC 9110 §5.5) for which Foundation does not take seconds.
     private static func isFieldValue(_ value: String) -> Bool {
         let bytes = value.utf8
-        return bytes.allSatisfy { !$0.isControl || $0.isBlank } && bytes.first?.isBlank != true
-            && bytes.last?.isBlank != true
+        return bytes.count <= 8000 && bytes.allSatisfy { !$0.isControl || $0.isBlank }
+            && bytes.first?.isBlank != true && bytes.last?.isBlank != true
     }
 
     private mutating func readQueryRule(_ value: JSONValue) -> QueryRule {

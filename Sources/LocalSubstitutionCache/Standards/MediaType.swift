@@ -13,13 +13,13 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
         package let value: String
     }
 
-    /// Reads a media type; nil when the text is not one.
+    /// Reads a media type; nil when the text is not one, or has more than 1000 bytes.
     ///
     /// - Parameter text: For example `image/svg+xml` or `text/html;charset="utf-8"`.
     package init?(_ text: String) {
         var scanner = MediaTypeScanner(text)
         guard let type = scanner.token(), scanner.skip(UInt8(ascii: "/")), let subtype = scanner.token(),
-            let parameters = scanner.parameters(), text.isStreamSafe
+            let parameters = scanner.parameters(), text.isStreamSafe, text.utf8.count <= 1000
         else { return nil }
         essence = "\(type)/\(subtype)".lowercased()
         self.parameters = parameters

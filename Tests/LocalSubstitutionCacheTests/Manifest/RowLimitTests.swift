@@ -88,10 +88,11 @@ struct RowLimitTests {
         for number in 0..<200 { try folder.write("", to: "many/\(number)") }
         let headers = (0..<12_000).map { "\"X-\($0)\": \"\"" }.joined(separator: ",")
         let long = String(repeating: "v", count: 800_000)
+        let values = (0..<100).map { "\"X-\($0)\": \"\(long.prefix(8000))\"" }.joined(separator: ",")
         let keys = (0..<20).map { "\"//h/\(long.prefix(13_000))\($0)/\": \"many/\"" }
         let manifests = [
             "{ \"https://h/\": { \"file\": \"many/\", \"headers\": { \(headers) } } }",
-            "{ \"https://h/\": { \"headers\": { \"X\": \"\(long)\" }, \"file\": \"many/\" } }",
+            "{ \"https://h/\": { \"headers\": { \(values) }, \"file\": \"many/\" } }",
             "{ \"https://h/\(long)/\": { \"file\": \"many/\" } }", "{" + keys.joined(separator: ",\n") + "}",
         ]
         let sentence = """
@@ -104,6 +105,20 @@ struct RowLimitTests {
             let place = try #require(issues.first)
             let line = manifest.split(separator: "\n")[place.line - 1]
             #expect(line.utf8.dropFirst(place.column - 1).starts(with: "\"many/\"".utf8))
+        }
+    }
+
+    @Test("A media type and a header value have a length for which Foundation takes no quadratic time")
+    func values() throws {
+        try folder.write("", to: "a.txt")
+        func codes(_ field: String) -> [ManifestIssue.Code] {
+            folder.issues("{ \"https://h/a\": { \"file\": \"a.txt\", \(field) } }").map(\.code)
+        }
+        for (length, isLegal) in [(0, true), (1, false)] {
+            let type = String(repeating: "t", count: 1000 - "text/".count + length)
+            #expect(codes("\"type\": \"text/\(type)\"") == (isLegal ? [] : [.badType]))
+            let value = String(repeating: "v", count: 8000 + length)
+            #expect(codes("\"headers\": { \"Content-Disposition\": \"\(value)\" }") == (isLegal ? [] : [.badHeader]))
         }
     }
 
