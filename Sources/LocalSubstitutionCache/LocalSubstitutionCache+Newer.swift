@@ -54,15 +54,21 @@ extension LocalSubstitutionCache {
         guard let adopted = try incoming.table(above: current) else {
             throw refusal("the folder's \"$version\" is not higher than \(current), which answers; raise it")
         }
-        for path in ["manifest.json"] + Set(adopted.substitutions.map(\.file)).sorted() {
-            do throws(FileProblem) {
-                let file = try FilePath(resolving: folder.path).appending(path)
+        var path = "manifest.json"
+        do throws(FileProblem) {
+            let root = try FilePath(resolving: folder.path)
+            try OpenedFile(root.appending(path).text).waitUntilWritten()
+            for substitution in adopted.substitutions {
+                path = substitution.file
                 // A link that leads through the folder's own path would be broken once the folder is moved.
-                guard try FilePath(resolving: file.text) == file else { throw .isLink }
-                try OpenedFile(file.text).waitUntilWritten()
-            } catch {
-                throw refusal(error.cause(of: path))
+                guard substitution.foundFile.realPath == root.appending(path) else { throw .isLink }
             }
+            for file in adopted.substitutions.files {
+                path = file.path
+                try OpenedFile(file.realPath.text).waitUntilWritten()
+            }
+        } catch {
+            throw refusal(error.cause(of: path))
         }
         if let reason = Self.move(folder, to: place) {
             throw refusal("\(quoted(folder.path)) cannot take the place of \(quoted(place.path)): \(reason)")

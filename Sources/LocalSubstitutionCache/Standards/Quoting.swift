@@ -18,10 +18,8 @@ package func shortened(_ text: String, limit: Int = 200) -> String {
     if let escape = start.suffix(7).lastIndex(where: { $0 == "\\" || $0 == "&" }) { start = start[..<escape] }
     let rest = Array(text.utf8.dropFirst(max(0, String(start).utf8.count - 5)))
     let ats = "@ %40 2540 0040 040} 040; {40} x40 X40 64; ommat; \u{FF20} \u{FE6B}".utf8.split(separator: 0x20)
-    let known = Dictionary(grouping: ats, by: \.first)
     // A long text is not searched, because many messages may quote it.
-    let mayHoldAt =
-        rest.count > 1000 || rest.indices.contains { known[rest[$0]]?.contains(where: rest[$0...].starts) == true }
+    let mayHoldAt = rest.count > 1000 || rest.indices.contains { ats.contains(where: rest[$0...].starts) }
     return printable(String(start)) + (mayHoldAt ? "…@" : "…")
 }
 
