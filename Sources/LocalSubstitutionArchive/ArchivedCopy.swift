@@ -59,8 +59,11 @@ struct ArchivedCopy {
         // These values are copies and not slices, so their indices begin at 0.
         let (head, body) = (Data(rest.prefix(headLength)), Data(rest.dropFirst(headLength)))
         // Foundation takes quadratic time for a name of combining marks. ``encoded()`` escapes only control characters.
-        let escapes = zip(head, head.dropFirst()).count { $0 == UInt8(ascii: "\\") && $1 == UInt8(ascii: "u") }
-        guard head.isStreamSafe, escapes <= 30 else { return nil }
+        let escapes = head.reduce(into: (count: 0, isEscaped: false)) { escapes, byte in
+            if escapes.isEscaped, byte == UInt8(ascii: "u") { escapes.count += 1 }
+            escapes.isEscaped = !escapes.isEscaped && byte == UInt8(ascii: "\\")
+        }
+        guard head.isStreamSafe, escapes.count <= 30 else { return nil }
         // The line is computed again from both parts. If any byte of the file is damaged, the computed line differs
         // from the line in the file.
         guard Self.headerLine(head, body) == data.prefix(lineEnd + 1),

@@ -24,6 +24,9 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
     private var refusal: OfflineArchive.Refusal?
     /// The last good copy, and the count of removals before it was read; nil if it has not been read.
     private var read: (copy: ArchivedCopy?, moment: Int)?
+    private var isReading = false
+    /// Guards ``read`` and ``isReading``: the end of the patience and an error may both ask for the copy.
+    private let lock = NSLock()
 
     init(of request: URLRequest, since moment: Int, version: Int64, for archive: OfflineArchive) {
         (self.request, self.moment, self.version, self.archive) = (request, moment, version, archive)
@@ -32,15 +35,22 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
     deinit { archive.memory.release(held) }
 
     func copy(after outcome: NetworkOutcome) -> LastGoodCopy? {
-        guard let read else { return archive.copy(for: request)?.answer(after: outcome) }
+        guard let read = lock.withLock({ read }) else { return archive.copy(for: request)?.answer(after: outcome) }
         return archive.allowsCopies(since: read.moment) ? read.copy?.answer(after: outcome) : nil
     }
 
     func readCopy(then body: @escaping @Sendable () -> Void) -> Bool {
-        guard read == nil else { return false }
+        let (isRead, isFirst) = lock.withLock {
+            defer { isReading = true }
+            return (read != nil, !isReading)
+        }
+        if isRead { return false }
         archive.readingQueue.async { [self] in
-            let moment = archive.lastRemoval
-            read = (archive.copy(for: request), moment)
+            if isFirst {
+                let moment = archive.lastRemoval
+                let copy = archive.copy(for: request)
+                lock.withLock { read = (copy, moment) }
+            }
             body()
         }
         return true

@@ -36,8 +36,8 @@ extension LocalSubstitutionCache {
     ///
     /// Cost: reads all files, and waits until they are on the disk. So do not call it on the main thread.
     ///
-    /// - Parameter folder: A folder with a `manifest.json`, a file URL. It must be on the volume of the path. No file
-    ///   in it that answers may be behind a symbolic link. Afterwards it no longer exists here.
+    /// - Parameter folder: A folder with a `manifest.json`, a file URL. It must be on the volume of the path. There
+    ///   must be no symbolic link in it. Afterwards it no longer exists here.
     /// - Throws: ``ManifestError`` with every error of the folder, or with the reason why it was not moved. Nothing has
     ///   changed then.
     public func adopt(_ folder: URL) throws(ManifestError) {
@@ -49,28 +49,28 @@ extension LocalSubstitutionCache {
         guard let (place, reading) = source.newer else {
             throw refusal("the cache was created without orNewer:, so this folder has no place")
         }
+        let moved = folder.resolvingSymlinksInPath()
         let incoming = ManifestSource(candidate: folder, reading: reading)
         let current = table.value.version
         guard let adopted = try incoming.table(above: current) else {
             throw refusal("the folder's \"$version\" is not higher than \(current), which answers; raise it")
         }
-        var path = "manifest.json"
-        do throws(FileProblem) {
-            let root = try FilePath(resolving: folder.path)
-            try OpenedFile(root.appending(path).text).waitUntilWritten()
-            for substitution in adopted.substitutions {
-                path = substitution.file
-                // A link that leads through the folder's own path would be broken once the folder is moved.
-                guard substitution.foundFile.realPath == root.appending(path) else { throw .isLink }
-            }
-            for file in adopted.substitutions.files {
-                path = file.path
-                try OpenedFile(file.realPath.text).waitUntilWritten()
-            }
-        } catch {
-            throw refusal(error.cause(of: path))
+        let links = FileManager.default.enumerator(at: moved, includingPropertiesForKeys: [.isSymbolicLinkKey])
+        while let item = links?.nextObject() as? URL {
+            guard (try? item.resourceValues(forKeys: [.isSymbolicLinkKey]))?.isSymbolicLink == true else { continue }
+            // It may lead through the folder's own path, which is about to change.
+            throw refusal("\(quoted(item.path)) is a symbolic link")
         }
-        if let reason = Self.move(folder, to: place) {
+        for path in [moved.appendingPathComponent("manifest.json").path]
+            + adopted.substitutions.files.map(\.realPath.text)
+        {
+            do throws(FileProblem) {
+                try OpenedFile(path).waitUntilWritten()
+            } catch {
+                throw refusal(error.cause(of: path))
+            }
+        }
+        if let reason = Self.move(moved, to: place) {
             throw refusal("\(quoted(folder.path)) cannot take the place of \(quoted(place.path)): \(reason)")
         }
         table.replace(with: adopted)
@@ -80,7 +80,7 @@ extension LocalSubstitutionCache {
     ///
     /// - Returns: The reason why nothing was moved; nil if the folder is in its place.
     private static func move(_ folder: URL, to place: URL) -> String? {
-        var moved = folder.resolvingSymlinksInPath()
+        var moved = folder
         var values = URLResourceValues()
         values.isExcludedFromBackup = true
         try? moved.setResourceValues(values)

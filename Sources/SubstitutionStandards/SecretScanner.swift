@@ -268,7 +268,7 @@ package struct SecretScanner {
             if !isURL, [end, sign.index + 1, sign.value - 1].contains(where: { letters[$0].endsURL }) {
                 begin(.text, after: sign.index)
             }
-            let announced = Self.values.contains(name.lowercased()) ? secretName : nil
+            let announced = Self.values.contains(name.lowercased()) ? secretName ?? secretElement : nil
             let isCertain = suggestion == .certain || announced != nil
             if isCertain || start >= open && isSecret(suggestion, sign) {
                 let first = letters[sign.index].isRaw ? sign.value : whole(sign.value)
@@ -390,12 +390,17 @@ package struct SecretScanner {
         secretName = SecretWords.suggestion(of: word) == .certain ? word : nil
     }
 
-    private static let values: Set = ["value", "val", "content", "contents", "string"]
+    private static let values: Set = ["value", "val", "content", "contents", "string", "data"]
     /// The elements whose content is the value of the name in an attribute.
     private static let pairs: Set = [
         "param", "parameter", "property", "field", "entry", "item", "header", "cookie", "setting", "var", "arg",
         "argument",
     ]
+
+    /// The name of the element whose attributes are being read, if it is that of a secret: `<password value="…"/>`.
+    private var secretElement: String? {
+        element.map(\.name).flatMap { SecretWords.suggestion(of: $0) == .certain ? $0 : nil }
+    }
 
     /// Begins a start tag at "<"; at ">", reads the content of the element, and returns the end of a secret there.
     private mutating func readTag(_ index: Int) -> Int? {

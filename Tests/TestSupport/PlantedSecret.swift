@@ -95,7 +95,8 @@ package struct PlantedSecret: Sendable, CustomStringConvertible {
             { _, secret in "grant=a%26token%3D\(secret)" }, { "<a><\($0)>\($1)</\($0)></a>" },
             { "<dict><key>\($0)</key>\n<string>\($1)</string></dict>" },
             { "<name>\($0)</name><value><string>\($1)</string></value>" },
-            { "<param name=\"\($0)\">\($1)</param>" }, { "<\($0)>\n <![CDATA[a]b\($1)]]>\n</\($0)>" },
+            { "<param name=\"\($0)\">\($1)</param>" }, { "<\($0) value=\"\($1)\"/>" },
+            { "<\($0)>\n <![CDATA[a]b\($1)]]>\n</\($0)>" },
             { "<\($0)>a&lt;b<!-- -->\($1)</\($0)>" },
             { "--b\r\nContent-Disposition: form-data; name=\"\($0)\"\r\n\r\n\($1)\r\n--b--" },
         ]

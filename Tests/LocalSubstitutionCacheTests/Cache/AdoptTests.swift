@@ -154,20 +154,23 @@ struct AdoptTests {
                 try FileManager.default.moveItem(at: file, to: file.appendingPathExtension("real"))
                 #expect(symlink("\(start)\(name).real", file.path) == 0)
                 let error = try #require(throws: ManifestError.self) { try cache.adopt(incoming) }
-                #expect(error.description.contains("\"\(name)\" is a symbolic link"), "\(error)")
+                #expect(error.description.contains("\(name)\" is a symbolic link"), "\(error)")
                 #expect(answers(cache) == ["bundle"])
                 try FileManager.default.removeItem(at: incoming)
             }
         }
-        // Several paths lead to one file, or a folder is a link.
-        for target in ["a.css", "../incoming"] {
+        // Several paths lead to one file, a folder is a link, also to an empty one, or an entry has expired.
+        for (name, target, file) in [
+            ("z.css", "a.css", "\"z.css\""), ("d", "../incoming", "\"d/a.css\""), ("e", "../incoming/empty", "\"e/\""),
+            ("x.css", "../incoming/a.css", "{ \"file\": \"x.css\", \"until\": \"2020-01-01\" }"),
+        ] {
             let incoming = try site.write("new", version: "14", to: "incoming")
-            let (name, path) = target == "a.css" ? ("z.css", "z.css") : ("d", "d/a.css")
-            let manifest = "{ \"$version\": 14, \"https://h/a\": \"a.css\", \"https://h/b\": \"\(path)\" }"
+            try site.folder.write("", to: "incoming/empty/.keep")
+            let manifest = "{ \"$version\": 14, \"https://h/a\": \"a.css\", \"https://h/b/\": \(file) }"
             try site.folder.write(manifest, to: "incoming/manifest.json")
             #expect(symlink(target, incoming.appendingPathComponent(name).path) == 0)
             let error = try #require(throws: ManifestError.self) { try cache.adopt(incoming) }
-            #expect(error.description.contains("\"\(path)\" is a symbolic link"), "\(error)")
+            #expect(error.description.contains("\(name)\" is a symbolic link"), "\(error)")
             try FileManager.default.removeItem(at: incoming)
         }
     }
