@@ -96,9 +96,8 @@ final class StagingFolder: @unchecked Sendable {
     /// Removes the staged files and the backups; keeps the folder, because the lock is on the folder.
     private func empty() {
         let names = try? FileSystem.again { try FileManager.default.contentsOfDirectory(atPath: url.path) }
-        for name in names ?? [] {
-            let isOwn = Int(name.prefix { $0 != "." }) != nil
-            if isOwn { try? FileManager.default.removeItem(at: url.appendingPathComponent(name)) }
+        for name in names ?? [] where Int(name.prefix { $0 != "." }) != nil {
+            try? FileSystem.again { try FileManager.default.removeItem(at: url.appendingPathComponent(name)) }
         }
     }
 

@@ -784,13 +784,13 @@ struct ImportTests {
             "--dry-run"
         )
         #expect(result.status == 0)
-        let data = "data:," + String(repeating: "x", count: 113) + "…"
+        let data = "data:," + String(repeating: "x", count: 113) + "…@"
         let space = { (count: Int) in String(repeating: " ", count: count) }
         #expect(
             result.output == """
-                take  https://h/a.css\(space(105))  h/a.css    6 bytes  the recording states 7 bytes, but holds 6
-                skip  https://h/long/path.css\(space(97))                      its server answered 404
-                take  https://h/A.css\(space(105))  h/A-2.css  6 bytes
+                take  https://h/a.css\(space(106))  h/a.css    6 bytes  the recording states 7 bytes, but holds 6
+                skip  https://h/long/path.css\(space(98))                      its server answered 404
+                take  https://h/A.css\(space(106))  h/A-2.css  6 bytes
                 skip  \(data)                      "data:" needs no server
                 2 entries with 12 bytes, 2 left out
                 Nothing was written.
