@@ -34,12 +34,13 @@ struct SaveFollower: Sendable {
         of manifests: [ManifestFile],
         _ policy: AsyncStream<[String]>.Continuation.BufferingPolicy = .unbounded
     ) throws(ToolError) -> AsyncStream<[String]> {
-        let (stream, continuation) = AsyncStream<[String]>.makeStream(bufferingPolicy: policy)
+        var continuation: AsyncStream<[String]>.Continuation?
+        let stream = AsyncStream<[String]>(bufferingPolicy: policy) { continuation = $0 }
         do {
-            let watchers = try manifests.map { manifest in
-                try FolderWatcher(manifest.folder, manifest: manifest.url) { continuation.yield($0) }
+            let watchers = try manifests.map { [continuation] manifest in
+                try FolderWatcher(manifest.folder, manifest: manifest.url) { continuation?.yield($0) }
             }
-            continuation.onTermination = { _ in withExtendedLifetime(watchers) {} }
+            continuation?.onTermination = { _ in withExtendedLifetime(watchers) {} }
         } catch {
             throw ToolError("the manifest's folder cannot be watched: \(error.localizedDescription)")
         }
