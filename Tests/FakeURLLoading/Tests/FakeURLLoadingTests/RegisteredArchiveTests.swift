@@ -38,7 +38,6 @@ extension InstalledTests {
                 #expect(archive.copies.count == 1)
                 #expect(client.complaints == [])
             }
-            archive.waitUntilWritten()
         }
 
         @Test("A response for a user who has given a password is not kept, whether asked again or not")

@@ -1,10 +1,11 @@
 import Foundation
 import FoundationNetworking
-import LocalSubstitutionArchive
 import LocalSubstitutionCache
 import LoopbackServer
 import TestSupport
 import Testing
+
+@testable import LocalSubstitutionArchive
 
 /// A suite whose requests are sent to real servers, by Foundation's own session.
 class ServerSuite {
@@ -13,6 +14,7 @@ class ServerSuite {
 
     let folder: TemporaryFolder
     private var cache: LocalSubstitutionCache?
+    private var archives: [OfflineArchive] = []
 
     init() throws {
         Network.shared.reset()
@@ -24,12 +26,15 @@ class ServerSuite {
     deinit {
         cache?.uninstall()
         Network.shared.reset()
+        // An archive that is still writing a copy could create the folder again while it is being removed.
+        for archive in archives { archive.waitUntilWritten() }
     }
 
     func install(_ manifest: String, _ archive: OfflineArchive? = nil) throws {
         let cache = try folder.cache(manifest)
         cache.install(archive: archive)
         self.cache = cache
+        if let archive { archives.append(archive) }
     }
 
     func request(_ path: String, of server: LoopbackServer) -> URLRequest {
