@@ -12,11 +12,7 @@ struct DocumentationTests {
 
     private static let catalog = "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc"
 
-    static let pages = [
-        "README.md", "\(catalog)/LocalSubstitutionCache.md", "\(catalog)/GuideForDesigners.md",
-        "\(catalog)/WhenTheCacheIsAsked.md", "\(catalog)/ManifestReference.md", "\(catalog)/TestingYourApp.md",
-        "\(catalog)/FromAPage.md",
-    ]
+    static var pages: [String] { ["README.md"] + documents.filter { $0.hasPrefix(catalog) } }
 
     /// Returns the code blocks of one language.
     private func blocks(of language: String, in page: String) throws -> [String] {
@@ -40,7 +36,6 @@ struct DocumentationTests {
         let code = try blocks(of: "swift", in: page).filter {
             !$0.contains("// Package.swift") && !$0.contains(".module")
         }
-        #expect(!code.isEmpty || ["Designers.md", "Reference.md"].contains(where: page.hasSuffix))
         for block in code {
             #expect(snippets.contains { $0.contains(trimmed(block)) }, "not in a snippet: \(block)")
         }
@@ -51,10 +46,6 @@ struct DocumentationTests {
         let folder = try TemporaryFolder()
         // The tool's options, with the pages to load, are no manifest.
         let manifests = try blocks(of: "json", in: page).filter { !$0.contains("\"pages\"") }
-        #expect(
-            !manifests.isEmpty
-                || ["Cache.md", "Asked.md", "App.md", "APage.md"].contains(where: page.hasSuffix)
-        )
         for manifest in manifests {
             #expect(
                 issuesOf(Data(manifest.utf8), named: "manifest.json", in: folder.url).filter { $0.code != .missingFile }
@@ -98,5 +89,145 @@ struct DocumentationTests {
         let used = Set(prose.matches(of: /\]\[([^\]\n]+)\]/).map { $0.output.1.lowercased() })
         #expect(used.subtracting(defined) == [], "used, and not defined")
         #expect(Set(defined).subtracting(used) == [], "defined, and not used")
+    }
+
+    @Test("The pages are few and short")
+    func length() throws {
+        func words(_ page: String) throws -> Int {
+            try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8).split(
+                whereSeparator: \.isWhitespace
+            )
+            .count
+        }
+        let articles = Self.pages.dropFirst()
+        // The page of all articles, and one for those who come from another library.
+        #expect(articles.count <= 8 + 2)
+        #expect(try articles.map(words).reduce(0, +) <= 12_000)
+        #expect(try words("CONTRIBUTING.md") <= 2000)
+        #expect(try words("SECURITY.md") <= 900)
+    }
+
+    /// A limit as a page tells it, and the line of code that sets it.
+    struct Limit: CustomTestStringConvertible {
+        let page: String
+        let words: String
+        let source: String
+        let code: String
+
+        init(_ words: String, _ page: String, _ code: String, _ source: String) {
+            (self.page, self.words, self.source, self.code) = (page, words, source, code)
+        }
+
+        var testDescription: String { "\(page): \(words)" }
+    }
+
+    static let limits = [
+        Limit("200,000 URLs", "SECURITY.md", "urls = 200_000", "LocalSubstitutionCache/Files/LoadBudget.swift"),
+        Limit("150 MB", "SECURITY.md", "bytes = 150_000_000", "LocalSubstitutionCache/Files/LoadBudget.swift"),
+        Limit("1,000,000 names", "SECURITY.md", "names = 1_000_000", "LocalSubstitutionCache/Files/LoadBudget.swift"),
+        Limit(
+            "a manifest of 16 MB, 100 MB of copied files",
+            "SECURITY.md",
+            "(maximumSize, maximumCopies) = (16_000_000, 100_000_000.0)",
+            "LocalSubstitutionCache/Matching/CurrentTable.swift"
+        ),
+        Limit(
+            "Files of 4 KB and above",
+            "SECURITY.md",
+            "mappingThreshold = 4 * 1024",
+            "LocalSubstitutionCache/Files/FileContents.swift"
+        ),
+        Limit(
+            "files below 4 KB",
+            "\(catalog)/TestingYourApp.md",
+            "mappingThreshold = 4 * 1024",
+            "LocalSubstitutionCache/Files/FileContents.swift"
+        ),
+        Limit(
+            "mapped, 16,384 at most",
+            "Benchmarks/README.md",
+            "maximumMappings = 16_384",
+            "LocalSubstitutionCache/Files/FileContents.swift"
+        ),
+        Limit(
+            "at most 200,000 URLs",
+            "\(catalog)/ManifestReference.md",
+            "urls = 200_000",
+            "LocalSubstitutionCache/Files/LoadBudget.swift"
+        ),
+        Limit(
+            "at most 150 MB",
+            "\(catalog)/ManifestReference.md",
+            "bytes = 150_000_000",
+            "LocalSubstitutionCache/Files/LoadBudget.swift"
+        ),
+        Limit(
+            "at most 100 names",
+            "\(catalog)/ManifestReference.md",
+            "maximumNames = 100",
+            "LocalSubstitutionCache/Manifest/QueryRule.swift"
+        ),
+        Limit(
+            "from 0 to 2⁵³ − 1",
+            "\(catalog)/ManifestReference.md",
+            "0..<(1 << 53)",
+            "LocalSubstitutionCache/Manifest/ManifestReader.swift"
+        ),
+        Limit(
+            "by its first 4 KB",
+            "\(catalog)/ManifestReference.md",
+            "headLength = 4096",
+            "SubstituteCheckKit/Checking/FileFormat.swift"
+        ),
+        Limit(
+            "pictures over 5 MB",
+            "\(catalog)/ManifestReference.md",
+            "pictureSize = 5_000 * 1024",
+            "SubstituteCheckKit/Checking/ContentRules.swift"
+        ),
+        Limit(
+            "files over 20 MB",
+            "\(catalog)/ManifestReference.md",
+            "largestSize = 20_000_000",
+            "SubstituteCheckKit/Checking/ScannedFile.swift"
+        ),
+        Limit(
+            "up to 2 MB each and 20 MB",
+            "\(catalog)/FromAPage.md",
+            "largestBody = 2_000_000",
+            "LocalSubstitutionDevelopment/Recording/Recording.swift"
+        ),
+        Limit(
+            "20 MB in total",
+            "\(catalog)/FromAPage.md",
+            "limit = 20_000_000",
+            "LocalSubstitutionDevelopment/Recording/Recording.swift"
+        ),
+        Limit(
+            "30,000 rules, 1,000 of them",
+            "\(catalog)/SiteInABrowser.md",
+            "(maximumRules, maximumExpressions) = (30_000, 1_000)",
+            "SubstituteKit/WebExtension/WebExtension.swift"
+        ),
+        Limit(
+            "150,000 rules",
+            "\(catalog)/WebViews.md",
+            "maximumRules = 150_000",
+            "LocalSubstitutionWebViews/Extension/PageExtension.swift"
+        ),
+        Limit(
+            "up to 8 MB",
+            "\(catalog)/WebViews.md",
+            "longestRewritten = 8 << 20",
+            "LocalSubstitutionWebViews/Schemes/Forwarder.swift"
+        ),
+    ]
+
+    @Test("A limit that a page tells is the one in the code", arguments: limits)
+    func limit(_ limit: Limit) throws {
+        let page = try String(contentsOf: Self.root.appendingPathComponent(limit.page), encoding: .utf8)
+        #expect(page.replacing(/\s+/, with: " ").contains(limit.words))
+        let source = Self.root.appendingPathComponent("Sources/\(limit.source)")
+        #expect(try String(contentsOf: source, encoding: .utf8).contains(limit.code))
     }
 }
