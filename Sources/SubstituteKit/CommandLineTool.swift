@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 package import SubstituteCheckKit
+import SubstitutionStandards
 
 /// The designers' command-line tool.
 package enum CommandLineTool {
@@ -17,9 +18,8 @@ package enum CommandLineTool {
             return .usage
         }
         if first == "--version" {
-            console.print(
-                "substitute \(toolVersion)\(toolVersion == "unreleased" ? ", built from the sources of LocalSubstitutionCache" : "")"
-            )
+            let source = libraryCommit.map { " (commit \($0))" } ?? ", built from the sources of LocalSubstitutionCache"
+            console.print("substitute \(libraryVersion)\(source)")
             return .good
         }
         let isHelp = ["help", "--help", "-h"].contains(first)

@@ -45,7 +45,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
         unlink(path)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        try write(HAREntry.beginning(creator: "substitute", version: toolVersion))
+        try write(HAREntry.beginning(creator: "substitute", version: libraryVersion))
     }
 
     /// The maximum size of all bodies together, in bytes, because the import holds the recording in memory.

@@ -2,9 +2,6 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionStandards
 
-/// The version of the tool.
-let toolVersion = libraryVersion
-
 /// One command of the tool.
 struct Command: Sendable {
     let name: String
