@@ -168,6 +168,18 @@ struct DocumentationTests {
             "LocalSubstitutionCache/Manifest/QueryRule.swift"
         ),
         Limit(
+            "A `type` has at most 1,000 bytes",
+            "\(catalog)/ManifestReference.md",
+            "text.utf8.count <= 1000",
+            "LocalSubstitutionCache/Standards/MediaType.swift"
+        ),
+        Limit(
+            "a header's value 8,000",
+            "\(catalog)/ManifestReference.md",
+            "bytes.count <= 8000",
+            "LocalSubstitutionCache/Manifest/ManifestReader+Fields.swift"
+        ),
+        Limit(
             "from 0 to 2⁵³ − 1",
             "\(catalog)/ManifestReference.md",
             "0..<(1 << 53)",
