@@ -12,7 +12,7 @@ import FoundationNetworking
 @main
 struct Demo {
     static let help = """
-        USAGE: swift run Demo [--offline | --status CODE] [--record FILE | --serve] [--folder FOLDER] [--help]
+        USAGE: swift run Demo [--offline | --silent | --status CODE] [--record FILE | --serve] [--folder FOLDER] [--help]
                swift run Demo --newer
 
         Starts a small web site on this machine, loads its page and everything the page refers to twice, and prints
@@ -21,6 +21,8 @@ struct Demo {
 
         OPTIONS:
           --offline      Stop the site first, so that there is no connection to it.
+          --silent       Let the site never answer the request for the changing picture, for which the app then waits
+                         one second.
           --status CODE  Let the site answer with this HTTP status when the changing picture is requested: 404, or
                          500 to 599, which the manifest names.
           --record FILE  Record the requests of the page with the library, as an app in development does, and print
@@ -29,7 +31,7 @@ struct Demo {
                          side by side: pictures of the remote site say "from the network", those of the bundle say
                          "from the bundle". It also prints how to see the site itself with the app's files, through
                          a web extension. To see files that were saved meanwhile, reload the page. End it with
-                         Control-C.
+                         Control-C. Each load that a file answers is printed.
           --folder FOLDER
                          Take the app's files from this folder, a copy of Resources/Substitutions. Without this
                          option, --serve uses that folder itself, if it exists.
@@ -42,7 +44,7 @@ struct Demo {
             guard let (mode, serves, folder, recording) = try options() else { return say(help) }
             if mode == .newer { return try await showNewer() }
             let files = folder ?? (serves ? Site.sources : nil) ?? Site.shipped
-            let site = try Site(status: mode.status, substitutions: files)
+            let site = try Site(mode.live, substitutions: files)
             if serves { try await serve(site, mode) } else { try await show(site, mode, recordingTo: recording) }
         } catch let error as UsageError {
             complain("Demo: \(error.message); see swift run Demo --help")
@@ -78,14 +80,16 @@ struct Demo {
                 throw UsageError(message: "--newer has no other options")
             case "--offline" where mode == .online:
                 mode = .offline
+            case "--silent" where mode == .online:
+                mode = .silent
             case "--status" where mode == .online:
                 let code = words.popFirst() ?? "nothing"
                 guard let status = Int(code), status == 404 || (500..<600).contains(status) else {
                     throw UsageError(message: "--status takes 404, or a number from 500 to 599, not \(code)")
                 }
                 mode = .refusing(status)
-            case "--offline", "--status":
-                throw UsageError(message: "--offline and --status cannot be combined")
+            case "--offline", "--silent", "--status":
+                throw UsageError(message: "--offline, --silent and --status cannot be combined")
             default:
                 throw UsageError(message: "there is no option \(word)")
             }
@@ -101,15 +105,20 @@ struct Demo {
     private enum Mode: Equatable {
         case online
         case offline
+        /// The site never answers the request for the changing picture.
+        case silent
         /// The app adopts a newer folder.
         case newer
         /// The site answers the request for the changing picture with this status.
         case refusing(Int)
 
-        /// The status that the site sends instead of the changing picture; nil if it sends the picture.
-        var status: Int? {
-            if case .refusing(let status) = self { return status }
-            return nil
+        /// What the site does when the changing picture is requested.
+        var live: Site.Live {
+            switch self {
+            case .online, .offline, .newer: .sent
+            case .silent: .silent
+            case .refusing(let status): .refused(status)
+            }
         }
     }
 
@@ -141,6 +150,7 @@ struct Demo {
             switch mode {
             case .online, .newer: "network"
             case .offline: "bundle, offline"
+            case .silent: "bundle, after 1 s"
             case .refusing(let status): "bundle, after \(status)"
             }
         let live = after.filter { $0.resource == Site.live }
@@ -148,7 +158,8 @@ struct Demo {
         let isExpected =
             before.allSatisfy { $0.answerer == "network" } && requestsBefore == before.map(\.resource)
             && before.filter { $0.resource != Site.live }.allSatisfy { $0.response.statusCode == 200 }
-            && (mode == .offline || before.map(\.resource) == after.map(\.resource)) && others.count > 5
+            && (before.isEmpty && [.offline, .silent].contains(mode) || before.map(\.resource) == after.map(\.resource))
+            && others.count > 5
             && others.allSatisfy { $0.answerer == "bundle" } && live.map(\.answerer) == [answerer]
             && after.allSatisfy { $0.response.statusCode == 200 && isIntact($0, site) }
             && requestsAfter == (mode == .offline ? [] : [Site.live])
@@ -161,6 +172,8 @@ struct Demo {
         switch mode {
         case .online, .newer: say("\nOnly the tide, which changes every hour, was still requested.")
         case .offline: say("\nWithout a connection, the file that the manifest names for the tide answered.")
+        case .silent:
+            say("\nThe network was silent for a second, and the file that the manifest names for the tide answered.")
         case .refusing(let status):
             say(
                 "\nThe tide was requested, and after the \(status), the file that the manifest names for it answered."
@@ -170,7 +183,7 @@ struct Demo {
     }
 
     private static func showNewer() async throws {
-        let site = try Site(status: nil, substitutions: Site.shipped)
+        let site = try Site(.sent, substitutions: Site.shipped)
         defer { site.server.stop() }
         let steps = try await Newer(site).steps()
         for (step, version, _) in steps { say("\(step): version \(version) answers") }
@@ -200,6 +213,10 @@ struct Demo {
     ///
     /// Without a connection, this load fails, and no loads are returned.
     private static func loadWithout(_ site: Site, _ mode: Mode) async throws -> [MeasuredLoad] {
+        if mode == .silent {
+            say("  This would wait for the tide for 60 seconds, so it is left out.\n")
+            return []
+        }
         do {
             return try await MeasuredLoad.page(site.page, in: URLSession(configuration: .ephemeral))
         } catch let error as URLError where mode == .offline {
@@ -232,6 +249,13 @@ struct Demo {
             switch outcome {
             case .success(let paths): say("Saved: \(paths.joined(separator: ", ")). Reload the page to see it.")
             case .failure(let error): say("\(error)\nThe previous version stays in use.")
+            }
+        }
+        cache.onRequest = { event in
+            switch event {
+            case .hit(let url, let file): say("  \(url.path): \(file.file)")
+            case .miss: break
+            case .fallback(let url, let file): say("  \(url.path): \(file?.file ?? "a copy"), after the network")
             }
         }
         if mode == .offline { site.server.stop() }

@@ -47,8 +47,11 @@ struct MeasuredLoad {
         let words = (response.value(forHTTPHeaderField: "Cache-Status") ?? "").components(separatedBy: "; ")
         guard words[0] == "LocalSubstitutionCache" else { return "network" }
         if words.contains("hit") { return "bundle" }
-        let status = words.first { $0.hasPrefix("fwd-status=") }?.dropFirst("fwd-status=".count)
-        return "bundle, " + (status.map { "after \($0)" } ?? "offline")
+        if let status = words.first(where: { $0.hasPrefix("fwd-status=") })?.dropFirst("fwd-status=".count) {
+            return "bundle, after \(status)"
+        }
+        // Without a status, the detail ends in the reason, such as (offline).
+        return "bundle, " + (words.last?.split(separator: "(").last?.prefix { $0 != ")" } ?? "")
     }
 
     /// The path and the query.

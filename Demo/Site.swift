@@ -10,17 +10,30 @@ struct Site {
     /// The URL of the site's page.
     var page: URL { server.url.appendingPathComponent("/") }
 
+    /// What the server does when the changing picture is requested.
+    enum Live {
+        case sent
+        case silent
+        /// The server sends this status.
+        case refused(Int)
+    }
+
+    private let isSilent: Bool
+
     /// Starts the server.
     ///
-    /// - Parameters:
-    ///   - status: The status that the server sends instead of the changing picture; nil to send the picture.
-    ///   - substitutions: The folder of the app's files.
     /// - Throws: An error if the server cannot listen, or if the files cannot be read.
-    init(status: Int?, substitutions: URL) throws {
+    init(_ live: Live, substitutions: URL) throws {
         self.substitutions = substitutions
+        if case .silent = live { isSilent = true } else { isSilent = false }
         let files = try Self.files(substitutions)
         server = try LoopbackServer { request in
-            if let status, request.path == Site.live { return .text("The tide is not known.\n", status: status) }
+            switch live {
+            case .silent where request.path == Site.live: return LoopbackServer.Response(transfer: .silent)
+            case .refused(let status) where request.path == Site.live:
+                return .text("The tide is not known.\n", status: status)
+            default: break
+            }
             guard let file = files[request.path] else { return .text("There is no \(request.path)\n", status: 404) }
             return LoopbackServer.Response(headers: ["Content-Type": file.type], body: file.body)
         }
@@ -45,9 +58,12 @@ struct Site {
     }
 
     /// The sample manifest, with the site's address instead of `http://localhost:0`.
+    ///
+    /// If the site is silent, the app waits one second for the changing picture.
     func manifest() throws -> String {
-        try String(contentsOf: substitutions.appendingPathComponent("manifest.json"), encoding: .utf8)
+        let text = try String(contentsOf: substitutions.appendingPathComponent("manifest.json"), encoding: .utf8)
             .replacingOccurrences(of: "http://localhost:0", with: server.url.absoluteString)
+        return isSilent ? text.replacingOccurrences(of: "\"offline\"", with: "\"offline\", \"1s\"") : text
     }
 
     /// Writes the manifest and its files to a temporary folder that the tool can read.
