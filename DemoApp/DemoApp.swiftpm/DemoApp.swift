@@ -11,9 +11,12 @@ struct DemoApp: App {
     ///
     /// Xcode's Devices window copies the recording's file to the Mac.
     private let recording: Recording?
+    @StateObject private var events = Events()
 
     init() {
-        cache = Result { () throws(ManifestError) in try LocalSubstitutionCache(bundle: .module) }
+        cache = Result { () throws(ManifestError) in
+            try LocalSubstitutionCache(bundle: .module, orNewer: NewerFolder.place)
+        }
         (try? cache.get())?.install()
         // A shipped app records nothing.
         #if DEBUG
@@ -31,7 +34,12 @@ struct DemoApp: App {
                     ScrollView { Text(problem.description).monospaced().padding() }
                 case .success(let cache):
                     Pictures()
+                        .onAppear { events.follow(cache) }
                         .toolbar {
+                            NavigationLink("Loads") { EventsPage(events: events).navigationTitle("Loads") }
+                            NavigationLink("Newer") {
+                                NewerPage(folder: NewerFolder(cache: cache)).navigationTitle("A newer folder")
+                            }
                             NavigationLink("In a web view") {
                                 WebPicturePage(cache: cache).navigationTitle("A mirror")
                             }

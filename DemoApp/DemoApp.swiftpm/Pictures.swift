@@ -20,6 +20,10 @@ struct Pictures: View {
             Section("AsyncImage") {
                 ForEach(Self.urls, id: \.self) { AsyncPicture(url: $0) }
             }
+            // An address for documentation (RFC 5737), at which nobody answers.
+            Section("A silent network: after two seconds, the file answers") {
+                if let url = URL(string: "https://192.0.2.1/tide.png") { Picture(url: url, session: .shared) }
+            }
             Section("http, which App Transport Security refuses to load") {
                 ForEach(Self.urls("http"), id: \.self) { Picture(url: $0, session: .shared) }
             }
@@ -51,7 +55,7 @@ private struct Picture: View {
                     let (data, response) = try await session.data(from: url)
                     let status = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Cache-Status")
                     image = UIImage(data: data)
-                    badge = status?.hasPrefix("LocalSubstitutionCache; hit") == true ? .bundle : .network
+                    badge = status?.hasPrefix("LocalSubstitutionCache; ") == true ? .bundle : .network
                 } catch {
                     badge = .nothing
                 }
