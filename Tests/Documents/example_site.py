@@ -1,6 +1,6 @@
 """A server for example.com on this machine, and recordings of what it serves."""
 
-import base64, contextlib, http.server, json, select, socket, socketserver, ssl, subprocess, sys, threading, traceback
+import base64, contextlib, http.server, json, plistlib, select, socket, socketserver, ssl, subprocess, sys, threading, traceback
 
 AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
 
@@ -39,6 +39,16 @@ def recording_of_app():
         answerer = "network" if number == len(SITE) - 1 else "file"
         entry["_substitution"] = {"answeredBy": answerer, "times": 1, "bytes": entry["response"]["content"]["size"]}
     return archive
+
+
+# Files of other tools, in the forms that they write: a list of Workbox's, and a response that EVURLCache has archived.
+ELSEWHERE = {
+    "sw.js": b'e.precacheAndRoute([{url:"index.html",revision:"1"},{"revision":null,"url":"/css/site.css"},\n'
+             b'  {"url": "./img/logo.png", "revision": "2"}, {url: "https://cdn.example.com/js/app.js", revision: null}]);\n',
+    "PreCache/example.com/css/type.css": plistlib.dumps({"$archiver": "NSKeyedArchiver", "$objects": [
+        "$null", {"NSDataType": 0}, {"$0": 8}, {"NS.relative": plistlib.UID(4)}, address("/css/type.css"),
+        {"$classname": "NSURL"}, "http://example.com/xmlrpc"]}, fmt=plistlib.FMT_BINARY),
+}
 
 
 # The manifest for pages that expect one: the result of README's last step.
