@@ -112,7 +112,7 @@ struct Demo {
         /// The site answers the request for the changing picture with this status.
         case refusing(Int)
 
-        /// What the site does when the changing picture is requested.
+        /// The site's response when the changing picture is requested.
         var live: Site.Live {
             switch self {
             case .online, .offline, .newer: .sent

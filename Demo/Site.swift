@@ -10,7 +10,7 @@ struct Site {
     /// The URL of the site's page.
     var page: URL { server.url.appendingPathComponent("/") }
 
-    /// What the server does when the changing picture is requested.
+    /// The server's response when the changing picture is requested.
     enum Live {
         case sent
         case silent

@@ -20,7 +20,7 @@ struct Pictures: View {
             Section("AsyncImage") {
                 ForEach(Self.urls, id: \.self) { AsyncPicture(url: $0) }
             }
-            // An address for documentation (RFC 5737), at which nobody answers.
+            // No server has this address, which is for documentation (RFC 5737).
             Section("A silent network: after two seconds, the file answers") {
                 if let url = URL(string: "https://192.0.2.1/tide.png") { Picture(url: url, session: .shared) }
             }

@@ -17,7 +17,7 @@ enum CheckCommand {
 
             An app does not use a manifest with errors. Warnings point out probable mistakes, such as files that no
             entry uses, files whose content does not match their name, URLs that pages, stylesheets and scripts load
-            and no entry names, and a "$version" that is still the one that .substitute.json has for other files. A file
+            and no entry names, and a "$version" that .substitute.json has for other files, or has higher. A file
             without the hash in a page's "integrity" is an error, though only for browsers: an app uses the manifest.
 
             Exits with 0 if there is no error, 1 if there is one, and 2 on a usage error.
@@ -125,27 +125,28 @@ extension ManifestIssue {
 }
 
 extension ManifestCheck {
-    /// Compares the files with those that `.substitute.json` knows for the manifest's `$version`.
+    /// Compares the `$version` and the files with those in `.substitute.json`.
     fileprivate func versionIssue(_ folder: URL) -> ManifestIssue? {
-        let version = manifest.version
-        guard version > 0, errors.isEmpty, let known = (try? RemoteRecord(in: folder))?.files(of: version),
-            let files = try? Fingerprint(ofFilesOf: substitutions), files != known
+        guard errors.isEmpty, let known = (try? RemoteRecord(in: folder))?.files, manifest.version <= known.version,
+            let files = try? Fingerprint(ofFilesOf: substitutions),
+            files != known.copy || manifest.version < known.version
         else { return nil }
-        let message =
-            "the files have changed, and \"$version\" is still \(version); write \"$version\": \(version + 1), or an app with a "
-            + "newer folder may keep the files that it has"
-        return ManifestIssue(.warning, .sameVersion, message, in: name)
+        let cause =
+            manifest.version < known.version
+            ? "\"$version\" was \(known.version), and is" : "the files have changed, and \"$version\" is still"
+        let remedy =
+            "write \"$version\": \(known.version + 1), or an app with a newer folder may keep the files that it has"
+        return ManifestIssue(.warning, .sameVersion, "\(cause) \(manifest.version); \(remedy)", in: name)
     }
 
     /// Compares the total size of the files with the budget.
     fileprivate func budgetIssue(_ budget: ByteCount) -> ManifestIssue? {
-        let size = inventory.size
-        guard size > budget.bytes else { return nil }
+        guard inventory.size > budget.bytes else { return nil }
         let files = shipped.grouped(by: \.realPath).map { $0.elements[0] }
         let largest = files.sorted { $0.size > $1.size }.prefix(3)
         let list = largest.map { "\(quoted($0.file)) (\(ByteCount($0.size)))" }.joined(separator: ", ")
         let message =
-            "the files have \(ByteCount(size)) in total, more than the budget of \(budget); make files smaller, or raise the "
+            "the files have \(ByteCount(inventory.size)) in total, more than the budget of \(budget); make files smaller, or raise the "
             + "budget (the largest are \(list))"
         return ManifestIssue(.error, .overBudget, message, in: name)
     }

@@ -297,9 +297,9 @@ struct Addition {
         return version
     }
 
-    /// Records the fingerprint of all files, as they will be, unless one is recorded for the manifest's `$version`.
+    /// Records the fingerprint of all files, as they will be, if the manifest's `$version` has risen.
     private mutating func recordFiles() throws {
-        guard version > 0, record.files(of: version) == nil else { return }
+        guard version > record.files?.version ?? 0 else { return }
         try record.setFiles(Fingerprint(ofFilesOf: substitutions, with: copies), of: version)
     }
 

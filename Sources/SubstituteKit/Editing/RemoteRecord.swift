@@ -128,9 +128,9 @@ struct RemoteRecord: Sendable {
     /// The key of the fingerprint of all files, which is no URL.
     private static let manifestKey = "$version"
 
-    /// The fingerprint of all files that is recorded for this `$version`; nil if none is.
-    func files(of version: Int64) -> Fingerprint? {
-        versions[Self.manifestKey].flatMap { $0.number == version ? $0.copy : nil }
+    /// The manifest's `$version` that is recorded, and the fingerprint of all files then; nil if none is.
+    var files: (version: Int64, copy: Fingerprint)? {
+        versions[Self.manifestKey].flatMap { known in known.copy.map { (known.number ?? 0, $0) } }
     }
 
     mutating func setFiles(_ files: Fingerprint, of version: Int64) {

@@ -101,6 +101,14 @@ struct VersionTests {
         #expect(try await site.run("update").status == 0)
         try site.folder.write("b { color: red }\n", to: "\(site.name)/b.css")
         #expect(try await check().contains("is still 13;"))
+        // A number that is lower than the recorded one, also for other files.
+        let lower = "warning: \"$version\" was 13, and is 5; write \"$version\": 14, or an app with a newer folder "
+        try setVersion(5)
+        #expect(try await check().contains(lower))
+        #expect(try await site.run("add", "--as", "c.css", "\(site.url)/b.css?c").status == 0)
+        #expect(try await check().contains(lower))
+        try setVersion(14)
+        #expect(try await !check().contains("$version"))
     }
 
     @Test("preview shows the number, in its list and on its page")
