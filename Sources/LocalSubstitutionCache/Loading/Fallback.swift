@@ -48,10 +48,11 @@ struct Fallback: @unchecked Sendable {
     /// Returns the archived copy, unless the manifest has something newer.
     private func copy(after outcome: NetworkOutcome) -> CachedURLResponse? {
         guard let copy = archived?.copy(after: outcome), let url = copy.response.response.url else { return nil }
-        // If another entry names the URL from which the copy was loaded, the manifest wins over the archive.
+        // If another entry names the URL from which the copy was loaded, the manifest wins over the archive. A reload
+        // during the load makes another row for the same URL.
         switch cache.decision(on: URLRequest(url: url)) {
         case .unnamed: break
-        case .networkFirst(let target) where target.row === match?.row: break
+        case .networkFirst(let target) where target.row.substitution.url == match?.row.substitution.url: break
         case .networkFirst, .file, .leftAlone: return nil
         }
         guard let match else { return copy.response }

@@ -132,8 +132,9 @@ extension Browser {
                     continue
                 }
                 guard let share = time.share(since: first) else { continue }
-                // A page that computes in short steps answers at once. On a busy machine, it waits between its steps.
-                if share > (own > 0.05 ? 0.4 : 0.75) { isBusy = true }
+                // A page that computes in short steps answers at once. The busier the machine, the longer it waits between
+                // its steps, as the browser does before its own answer.
+                if share > 0.75 / (1 + 20 * own) { isBusy = true }
                 scripts[session] = time
             }
             if isBusy { start = .now() }

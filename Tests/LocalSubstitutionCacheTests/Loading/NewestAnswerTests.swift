@@ -18,6 +18,8 @@ extension InstalledTests {
         private struct Page {
             final class Next: Sendable {
                 let response = Locked<LoopbackServer.Response>(.text(InstalledSuite.networkText))
+                /// True to reload the installed cache before the response.
+                let reloads = Locked(false)
             }
 
             let server: LoopbackServer
@@ -25,7 +27,10 @@ extension InstalledTests {
             let request: URLRequest
 
             init() throws {
-                server = try LoopbackServer { [next] _ in next.response.value }
+                server = try LoopbackServer { [next] _ in
+                    if next.reloads.value { try? Installation.current?.cache.reload() }
+                    return next.response.value
+                }
                 request = URLRequest(url: server.url.appendingPathComponent("page"), timeoutInterval: 300)
             }
 
@@ -142,6 +147,19 @@ extension InstalledTests {
             try setFileDate(Date(timeIntervalSinceNow: 60))
             let (_, next) = try launch(page.manifest(when: "\"1s\""))
             #expect(try await source(of: page.request, .async, in: next) == "file")
+        }
+
+        @Test("A reload during the load does not hide a newer copy")
+        func reloaded() async throws {
+            let page = try Page()
+            defer { page.server.stop() }
+            try setFileDate(Date(timeIntervalSinceNow: -60))
+            let (_, session) = try launch(page.manifest(when: "\"1s\""))
+            #expect(try await source(of: page.request, .async, in: session) == "network")
+            _ = page.next.response.replace(with: .init(transfer: .silent))
+            _ = page.next.reloads.replace(with: true)
+            let (head, _) = try await TaskKind.async.load(page.request, in: session)
+            #expect(head.value(forHTTPHeaderField: "Cache-Status")?.contains("detail=\"copy of ") ?? false)
         }
 
         @Test("An event names the file, and no file for a copy")
