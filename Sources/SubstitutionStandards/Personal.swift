@@ -50,7 +50,7 @@ extension HTTPURLResponse {
             if isChallenge || Self.publicFields.contains(name) { return false }
             // In a response, most fields with a key are about caches.
             let namesSecret = !name.hasPrefix("access-control-") && SecretWords.suggestion(of: name) == .certain
-            return namesSecret && !Self.flags.contains(value.lowercased()) || SecretScanner.isCertain(in: value)
+            return namesSecret && !Self.isPolicy(value) || SecretScanner.isCertain(in: value)
         }
     }
 
@@ -61,6 +61,14 @@ extension HTTPURLResponse {
         "report-to", "reporting-endpoints", "set-cookie", "set-cookie2", "signature", "signature-input",
         "x-accepted-oauth-scopes", "x-content-security-policy", "x-oauth-scopes", "x-webkit-csp",
     ]
+
+    /// True for flags and words, such as `1; mode=block`, which say how something is protected.
+    private static func isPolicy(_ value: String) -> Bool {
+        value.split { " ;,=".contains($0) }.allSatisfy { word in
+            flags.contains(word.lowercased())
+                || word.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == UInt8(ascii: "-") }
+        }
+    }
 
     private static let flags: Set = ["", "0", "1", "false", "no", "none", "off", "on", "true", "yes"]
 }

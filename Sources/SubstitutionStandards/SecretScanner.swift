@@ -1,3 +1,4 @@
+import Foundation
 import LocalSubstitutionCache
 
 /// A search for secrets in any text, such as a URL, a header field or a body.
@@ -10,6 +11,9 @@ import LocalSubstitutionCache
 /// The text is decoded as often as it is encoded, at most three times, and then read once, without recursion. So the
 /// cost is linear in the length of the text.
 package struct SecretScanner {
+    /// The placeholder that replaces a secret.
+    package static let placeholder = "masked"
+
     /// A secret in a text.
     package struct Place {
         /// The name of the parameter, field or member; empty if there is none.
@@ -62,8 +66,12 @@ package struct SecretScanner {
 
     private var letters: [Letter]
     private let isURL: Bool
+    /// True for the text of an object in base64, in which no such object is looked for.
+    private let isNested: Bool
     /// True if the text holds a time of expiry, as signed URLs do.
     private var isSigned = false
+    /// The minimum lengths of parameters that are secrets because of another, keyed by name.
+    private var paired: [String: Int] = [:]
     private var found: [Place] = []
     private var zone: Zone
     /// The index at which the current parameter, segment of a path, or word of a text begins.
@@ -109,12 +117,19 @@ package struct SecretScanner {
         UserInformation.isPresent(in: text) || places(in: text, isURL: isURL).contains(where: \.isCertain)
     }
 
-    private init(_ text: String, _ isURL: Bool) {
-        (self.isURL, zone) = (isURL, isURL ? .path : .text)
+    private init(_ text: String, _ isURL: Bool, isNested: Bool = false) {
+        (self.isURL, zone, self.isNested) = (isURL, isURL ? .path : .text, isNested)
         letters = text.utf8.enumerated().map { Letter(byte: $1, start: $0, end: $0 + 1, isRaw: true) }
         for _ in 0..<3 where !decode() { break }
         let plain = String(decoding: letters.map(\.byte), as: UTF8.self).lowercased()
         isSigned = plain.contains("expir") || plain.contains("exp=")
+        for index in letters.indices where letters[index].isOne(of: "=") {
+            let name = letters[..<index].suffix(10).reversed().prefix { !$0.isOne(of: "?&;") }.reversed()
+            guard let (secret, length) = SecretWords.pairs[String(decoding: name.map(\.byte), as: UTF8.self)] else {
+                continue
+            }
+            paired[secret] = length
+        }
     }
 
     // MARK: - Decoding
@@ -269,7 +284,7 @@ package struct SecretScanner {
                 begin(.text, after: sign.index)
             }
             let announced = Self.values.contains(name.lowercased()) ? secretName ?? secretElement : nil
-            let isCertain = suggestion == .certain || announced != nil
+            let isCertain = suggestion == .certain || announced != nil || isPaired(name, sign.value)
             if isCertain || start >= open && isSecret(suggestion, sign) {
                 let first = letters[sign.index].isRaw ? sign.value : whole(sign.value)
                 let last = endOfValue(sign.value, in: sign.quote, isLine: sign.isLine)
@@ -330,6 +345,13 @@ package struct SecretScanner {
     /// The name of the current parameter.
     private var parameterName: String { value > parameter ? text(parameter..<value - 1) : "" }
 
+    /// True for a parameter that another makes a secret, unless it is a number, such as that of a page.
+    private func isPaired(_ name: String, _ start: Int) -> Bool {
+        guard zone == .query, let length = paired[name] else { return false }
+        let value = letters[start...].prefix { !$0.endsPiece }
+        return value.count >= length && !value.allSatisfy(\.byte.isASCIIDigit)
+    }
+
     private func isSecret(_ suggestion: SecretWords.Suggestion?, _ sign: Assignment) -> Bool {
         switch suggestion {
         case .certain: true
@@ -355,7 +377,7 @@ package struct SecretScanner {
     }
 
     private mutating func assignment(after end: Int) -> Assignment? {
-        guard let index = letters[end...].firstIndex(where: { !$0.isSpace && !$0.isOne(of: "\"')}+*!~`") }),
+        guard let index = letters[end...].firstIndex(where: { !$0.isSpace && !$0.isOne(of: "\"')}]+*!~`") }),
             letters[index].isOne(of: "=:")
         else { return nil }
         let isEqual = letters[index].isOne(of: "=")
@@ -387,7 +409,9 @@ package struct SecretScanner {
     private mutating func readSecretName(after name: String, at index: Int) {
         guard ["name", "key", "field", "param", "header", "id"].contains(name.lowercased()) else { return }
         let word = text(letters[index...].prefix { $0.isOfWord }.indices)
-        secretName = SecretWords.suggestion(of: word) == .certain ? word : nil
+        let isSecret = SecretWords.suggestion(of: word) == .certain
+        // An `id` may follow the name of an input.
+        if isSecret || name.lowercased() != "id" { secretName = isSecret ? word : nil }
     }
 
     private static let values: Set = ["value", "val", "content", "contents", "string", "data"]
@@ -562,12 +586,35 @@ package struct SecretScanner {
                 continue
             }
             let isCertain = !SecretWords.weakMarks.contains(atStartOf: rest) || rest.count >= 12 && hasKey(rest)
-            if isCertain { return (index, true, !SecretWords.marksOfSites.contains(atStartOf: rest)) }
+            if isCertain {
+                if isPublicObject(index..<word.upperBound) { return nil }
+                return (index, true, !SecretWords.marksOfSites.contains(atStartOf: rest))
+            }
             weak = weak ?? index
         }
         // A name such as `npm_token` tells more than its beginning.
         guard let weak, zone == .query, SecretWords.suggestion(of: text(word)) != .certain else { return nil }
         return (weak, false, false)
+    }
+
+    /// True for a JSON object in base64 in a path, without a secret of its own.
+    ///
+    /// Pictures of Rails and of image servers have it in their URLs. A JWT has a signature after a full stop.
+    private func isPublicObject(_ word: Range<Int>) -> Bool {
+        guard zone == .path, !isNested, word.count < 4000, !letters[word].contains(where: { $0.isOne(of: ".") }) else {
+            return false
+        }
+        var text = String(decoding: letters[word].map(\.byte), as: UTF8.self)
+        if let digest = text.range(of: "--", options: .backwards) { text = String(text[..<digest.lowerBound]) }
+        text = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        guard let data = Data(base64Encoded: text), (try? JSONSerialization.jsonObject(with: data)) is [String: Any]
+        else {
+            return false
+        }
+        var scanner = SecretScanner(String(decoding: data, as: UTF8.self), false, isNested: true)
+        scanner.scan()
+        return !scanner.found.contains { $0.isCertain || $0.isObject }
     }
 
     /// True for eight or more letters and digits in a row, some of both.
@@ -620,6 +667,7 @@ package struct SecretScanner {
         let value = letters[content].prefix { !$0.isOne(of: "=") }
         let name = name.lowercased()
         if isSigned { return false }
+        if Self.deployments.contains(name) { return true }
         // The digests MD5, SHA-1 and SHA-256.
         if isPartOfPage, Self.versionsOfParts.contains(name), [32, 40, 64].contains(value.count) {
             return value.allSatisfy(\.byte.isHexDigit)
@@ -627,13 +675,16 @@ package struct SecretScanner {
         guard name.isEmpty ? isAsset : Self.versions.contains(name) else { return false }
         // In base64, digests of 128 to 512 bits have these lengths.
         return value.allSatisfy { $0.byte.isHexDigit || $0.isOne(of: ".-_") }
-            || !name.isEmpty && [22, 27, 43, 64, 86].contains(value.count)
+            // ASP.NET adds a digit for the padding.
+            || !name.isEmpty && [22, 27, 43, 44, 64, 86].contains(value.count)
                 && !value.contains { $0.endsPiece || $0.isOne(of: ":") }
     }
 
     private static let versions: Set = [
         "v", "ver", "version", "rev", "revision", "h", "hash", "build", "cb", "sha", "commit",
     ]
+    /// The names of Vercel's deployments, Drupal's lists of stylesheets, and Unsplash's views; all are public.
+    private static let deployments: Set = ["dpl", "include", "ixid"]
     /// The names that select a version only of a part of a page, such as `app.css?id=…` of Laravel Mix.
     private static let versionsOfParts: Set = [
         "id", "_", "t", "ts", "c", "d", "m", "cache", "bust", "digest", "etag", "fingerprint", "md5", "checksum",

@@ -15,6 +15,10 @@ package enum SecretWords {
 
     /// Returns what the name of a parameter or of a header field suggests; nil if it suggests no secret.
     package static func suggestion(of name: String) -> Suggestion? {
+        // Telegram's API has the token in its path: `/bot123456:…`.
+        if name.hasPrefix("bot"), name.utf8.count > 8, name.utf8.dropFirst(3).allSatisfy(\.isASCIIDigit) {
+            return .certain
+        }
         let words = words(of: name)
         let whole = Array(words.joined().utf8)
         let isPart = whole.indices.contains { parts.contains(atStartOf: whole[$0...]) }
@@ -71,19 +75,25 @@ package enum SecretWords {
         "logincode", "smscode", "mfacode", "facode", "onetimecode", "backupcode", "devicecode", "usercode", "twofactor",
         "securityanswer", "recoveryphrase", "seedphrase", "remoteuser", "clientcert", "clientprincipal", "authdata",
         "authinfo", "userpass", "userauth", "basicauth", "httpauth", "storepass", "keypass", "userpw", "dbpw", "newpw",
-        "mypw", "authpw", "aspxauth",
+        "mypw", "authpw", "aspxauth", "securitycode", "cardnumber", "passord", "losenord", "salasana",
     ])
     private static let certain: Set = [
         "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "mfa", "tan", "lsid",
         "osid", "sig", "sign", "sid", "tok", "tkn", "cred", "creds", "xauth",
         "hdnea", "hdnts", "hdntl", "saml", "samlresponse", "dpop", "mdp", "clave", "senha", "haslo", "cvv", "cvc",
-        "ssn", "iban", "pat", "skey", "pword", "pswrd", "mtan", "accessid", "googleaccessid", "awsaccesskeyid",
+        "ssn", "iban", "pat", "stok", "heslo", "jelszo", "lozinka", "skey", "pword", "pswrd", "mtan", "accessid",
+        "googleaccessid", "awsaccesskeyid",
     ]
     private static let likely: Set = [
         "code", "state", "nonce", "email", "user", "username", "login", "account", "policy", "verifier", "challenge",
         "magic", "invite", "activation", "verification",
     ]
     private static let personal: Set = ["email", "login", "username"]
+
+    /// The parameters beside which another is a secret if it is long enough.
+    ///
+    /// They are those of Subsonic and InfluxDB (a user and a password), of OAuth (RFC 6749 §4.1.2), and of Telegram.
+    static let pairs = ["u": ("p", 1), "state": ("code", 10), "auth_date": ("hash", 32)]
 
     /// The schemes of the `Authorization` field, after which a secret follows.
     package static let schemes: Set = [

@@ -20,11 +20,20 @@ package enum UserInformation {
     }
 
     /// Returns the text with "…" instead of each user name and password.
-    package static func hidden(in text: String) -> String { replaced(in: text, \.secret, with: "…") }
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - hidesSecrets: True to hide all of another secret that holds the "@", as in `time=10:30,password=a@b`.
+    /// - Returns: The text without these.
+    package static func hidden(in text: String, andSecrets hidesSecrets: Bool = false) -> String {
+        replaced(in: text, \.secret, with: "…", secrets: hidesSecrets ? "…" : nil)
+    }
 
     /// Returns the text without user names and passwords, and without the "@" after each.
+    ///
+    /// All of another secret that holds the "@" is replaced, too.
     package static func removed(from text: String) -> String {
-        replaced(in: text, \.secretWithAt, with: "")
+        replaced(in: text, \.secretWithAt, with: "", secrets: SecretScanner.placeholder)
     }
 
     /// Returns an absolute URL without the user name and password before its host, and otherwise as it is.
@@ -71,17 +80,23 @@ package enum UserInformation {
     private static func replaced(
         in text: String,
         _ range: (Occurrence) -> Range<Int>,
-        with replacement: String
+        with replacement: String,
+        secrets placeholder: String?
     ) -> String {
         guard mayBe(in: text.utf8) else { return text }
         let bytes = Array(text.utf8)
         let places = occurrences(in: bytes)
         if places.isEmpty { return text }
+        // Without slashes, the "@" may be one of another secret.
+        let secrets =
+            placeholder == nil || places.allSatisfy(\.isPassword) ? [] : SecretScanner.places(in: text).map(\.range)
         var (result, start): ([UInt8], Int) = ([], 0)
-        for range in places.map(range) {
-            result += bytes[start..<range.lowerBound]
-            result += replacement.utf8
-            start = range.upperBound
+        for place in places where range(place).upperBound > start {
+            let range = range(place)
+            let outer = place.isPassword ? nil : secrets.last { $0.overlaps(range) && $0.upperBound > range.upperBound }
+            result += bytes[start..<max(start, range.lowerBound)]
+            result += (outer.flatMap { _ in placeholder } ?? replacement).utf8
+            start = outer?.upperBound ?? range.upperBound
         }
         return String(decoding: result + bytes[start...], as: UTF8.self)
     }

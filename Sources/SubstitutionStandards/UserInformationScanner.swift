@@ -36,6 +36,12 @@ struct UserInformationScanner {
     ///
     /// For the term "run", see `endsRun`. This run is not searched again.
     private var barrenRun = (end: 0, level: 0)
+    /// True after the raw "=" of a parameter, which a raw "&" ends.
+    private var isInValue = false
+    /// The end of the last run in which `endOfValue(from:)` looked for a raw "&", and the first one's offset there.
+    private var valueEnd = (run: 0, value: Int?.none)
+    /// The end of the parameter's value in which `placeWithoutScheme` last found nothing.
+    private var barrenValueEnd = 0
 
     init(_ text: [UInt8]) { self.text = text }
 
@@ -48,6 +54,9 @@ struct UserInformationScanner {
             } else if letter.byte == UInt8(ascii: ":") {
                 readColon(letter)
             } else if isSpace(letter) || letter.isOne(of: "?#&=,;()[]{}<>|`\"'") {
+                if isSpace(letter) || letter.level == 0 && letter.isOne(of: "?#&=") {
+                    isInValue = letter.byte == UInt8(ascii: "=")
+                }
                 begin(at: letter.end)
             } else {
                 position = letter.end
@@ -179,6 +188,19 @@ struct UserInformationScanner {
     /// Returns the user name and password in `user:password@host`, given its colon; nil if there are none.
     private mutating func placeWithoutScheme(_ colon: Letter) -> Occurrence? {
         let start = colon.end
+        if isInValue, let end = endOfValue(from: start) {
+            if start < barrenValueEnd { return nil }
+            var (at, offset): (Range<Int>?, Int) = (nil, start)
+            while offset < end {
+                let letter = letter(at: offset)
+                if letter.byte == UInt8(ascii: "@"), !isNumber(letter.end) { at = offset..<letter.end }
+                offset = letter.end
+            }
+            barrenValueEnd = at == nil ? end : barrenValueEnd
+            return at.flatMap {
+                $0.lowerBound == start ? nil : Occurrence(secret: word..<$0.lowerBound, end: $0.upperBound)
+            }
+        }
         // If the colon's level is at least that of the barren run, the run from here lies within the barren run. So it
         // holds no user info either.
         if start < barrenRun.end, colon.level >= barrenRun.level { return nil }
@@ -197,6 +219,23 @@ struct UserInformationScanner {
         }
         // If there is neither a scheme nor a password, the word before the colon need not be a user name.
         return at.lowerBound == start ? nil : Occurrence(secret: word..<at.lowerBound, end: at.upperBound)
+    }
+
+    /// Returns the offset of the raw "&" that ends a parameter's value; nil if the run ends before one.
+    private mutating func endOfValue(from start: Int) -> Int? {
+        if let end = valueEnd.value, start <= end { return end }
+        if start < valueEnd.run { return nil }
+        var offset = start
+        while offset < text.count, !endsRun(offset, 0) {
+            let letter = letter(at: offset)
+            if letter.level == 0, letter.byte == UInt8(ascii: "&") {
+                valueEnd = (offset, offset)
+                return offset
+            }
+            offset = letter.end
+        }
+        valueEnd = (offset, nil)
+        return nil
     }
 
     /// True if a number that is not an IP address begins at `start`.

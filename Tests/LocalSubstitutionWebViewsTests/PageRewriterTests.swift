@@ -281,7 +281,8 @@ struct PageRewriterTests {
     @Test(
         "No page is too deep, and depth costs no more than length",
         arguments: [
-            "<svg>", "<svg><![CDATA[", "<svg><style>a", "<svg></x>", "<svg><desc>", "<math><mi>", "<b>", "<b><p>",
+            "<svg>", "<svg><![CDATA[", "<svg><style>a", "<svg><style>a{b:url(https://h/m)}<g>", "<svg></x>",
+            "<svg><desc>", "<math><mi>", "<b>", "<b><p>",
             "<a><p>",
             "<i id=1><p></p>", "<p><b></p>", "<div>", "</div>", "<table><tr><td>", "<table><b>", "<template>",
             "</template>",

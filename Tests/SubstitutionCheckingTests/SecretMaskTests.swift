@@ -79,7 +79,10 @@ struct SecretMaskTests {
             "?a=b#token=hunter2", "?a=b#token=a/hunter2", "#token=a#hunter2",
             ";jsessionid=hunter2", ";jsessionid=hunter2/b?c=d",
             ";%6Asessionid=hunter2", "/token=hunter2/b", "/b%3Ftoken%3Dhunter2/c", "/b;a=1;pw=hunter2",
-            "/b&token=hunter2",
+            "/b&token=hunter2", "?time=10:30&password=a@hunter2", "?from=2026-11-27T00:00:00Z&password=hunter2@x",
+            "?data=%7B%22a%22:1,%22password%22:%22a@hunter2%22%7D", "?q=a:b&x=1&token=a@b@hunter2", "?u=joe&p=hunter2",
+            "?state=ab&code=hunter2hunter2", "?auth_date=1700000000&hash=hunter2aaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            ";stok=hunter2/b", "/bot123456:hunter2/getMe", "/eyJfcmFpbHMiOnsicGFzc3dvcmQiOiJodW50ZXIyIn19/a",
         ]
     )
     func spellings(tail: String) {
@@ -108,7 +111,8 @@ struct SecretMaskTests {
             "SAMLResponse", "saml", "csrf", "_csrf", "XSRF-TOKEN", "__RequestVerificationToken", "otp", "totp", "pin",
             "jwt", "wstoken", "mkt_tok", "sas_token", "AccountKey", "SharedAccessKey", "connectionString", "cvv",
             "iban", "tan", "lsid", "X-Remote-User", "X-Client-Cert", "sms_code", "mfa", "X-MFA", "2fa_code",
-            "device_code", "user_code", "backup-code", "seedPhrase", "npm_token", "hf_token", "npm_config_password",
+            "device_code", "user_code", "backup-code", "security_code", "cardnumber", "passord", "heslo", "stok",
+            "seedPhrase", "npm_token", "hf_token", "npm_config_password",
         ]
     )
     func names(name: String) {
@@ -178,7 +182,7 @@ struct SecretMaskTests {
             "/maps/api/js?key=AIzaSyD4iE2xVSpkLLOXoyqT-RuPwURN3ddScAI&callback=initMap",
             "?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=a1B2c3D4e5F6&Expires=1",
             "?X-Amz-Credential=AKIAIOSFODNN7EXAMPLE",
-            "?hdnts=exp=1700000000~acl=/*~hmac=0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+            "?hdnts=exp=1700000000~acl=/*~hmac=0a1b2c3d4e5f60718293a4b5c6d7e8f9", "/shop?state=NY&code=SALE20",
         ]
     )
     func noPassword(rest: String) {
@@ -220,6 +224,13 @@ struct SecretMaskTests {
             "/xapp-icon.png", "/hvs.png", "/hf_logo_2024_white.svg", "/npm_package_v12345/x.js",
             "/glc_2024_banner_12.jpg", "/img/Signature%20iPhone.png", "/courses/Basic%20JavaScript/cover.png",
             "/search?q=basic+JavaScript",
+            "/rails/active_storage/blobs/redirect/eyJfcmFpbHMiOnsiZGF0YSI6MTIzNCwicHVyIjoiYmxvYl9pZCJ9fQ==--5d41402abc4b2a76b9719d911017c592aabbccdd/logo.png",
+            "/rails/active_storage/blobs/eyJfcmFpbHMiOnsiZGF0YSI6MTIzNCwicHVyIjoiYmxvYl9pZCJ9fQ--5d41402abc4b2a76b9719d911017c592aabbccdd/logo.png",
+            "/eyJidWNrZXQiOiJiIiwia2V5IjoiYS5qcGciLCJlZGl0cyI6eyJyZXNpemUiOnsid2lkdGgiOjIwMH19fQ==",
+            "/bundles/site?v=ZpX0x7gFTpFvJDTVXOYQvCOGSKlX9aBHu0ug6TbQDJ41",
+            "/a.js?dpl=dpl_9sKWQdBfXyUqZJ2mT4nLh7VcRe1P", "/a?ixid=M3wxMjA3fDB8MHxwaG90by1wYWdlfHx8fGVufDB8fHx8fA",
+            "/css/css_a.css?delta=0&include=eJxLTMkvKEktSo3PSU1MSS0q1k9Jzc3XLwEAmVsKOQ", "/forum?u=2&p=17",
+            "/a?time=10:30&contact=info@example.com&page=2",
         ]
     )
     func ordinary(path: String) {
@@ -285,6 +296,13 @@ struct SecretMaskTests {
             ("it sent {\"session\":{\"id\":\"ab\"}}", "it sent {\"session\":{masked}}"),
             ("it sent {\"a\":[{\"b\":\"ab\"}]}", "it sent {\"a\":[{\"b\":\"ab\"}]}"),
             ("password: hunter2", "password: masked"), ("https://h/a?state=x&code=y", "https://h/a?state=x&code=y"),
+            ("https://h/a?state=x&code=abcdefghij", "https://h/a?state=x&code=masked"),
+            ("at 10:30 it sent token=a@b to h", "at 10:30 it sent token=masked to h"),
+            ("headers[\"X-Auth-Token\"] = \"hunter2\"", "headers[\"X-Auth-Token\"] = \"masked\""),
+            (
+                "<input name=\"csrf_token\" id=\"a\" value=\"hunter2\">",
+                "<input name=\"csrf_token\" id=\"a\" value=\"masked\">"
+            ),
             ("it sent <a:token b=\"c\">hunter2</a:token>", "it sent <a:token b=\"c\">masked</a:token>"),
             ("it sent \"<password>hunter2…\" to", "it sent \"<password>masked…\" to"),
             ("write <token> for it, and <password/> or </pin>", "write <token> for it, and <password/> or </pin>"),

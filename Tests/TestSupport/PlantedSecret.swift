@@ -82,6 +82,9 @@ package struct PlantedSecret: Sendable, CustomStringConvertible {
             { _, secret in "/eyJ\(secret)/a" },
             { _, secret in "?pem=-----BEGIN%20PRIVATE%20KEY-----%0A\(secret)" },
             { _, secret in "?=a&\(encoded("ｔｏｋｅｎ"))=\(secret)" },
+            { "?time=10:30&\($0)=a@\($1)" }, { "?x=" + encoded("{\"a\":1,\"\($0)\":\"a@\($1)\"}") },
+            { _, secret in "?u=anna&v=1.16&p=\(secret)" }, { _, secret in "?code=\(secret)&state=ab" },
+            { _, secret in "/;stok=\(secret)/a" }, { _, secret in "/bot123456789:\(secret)/a" },
         ]
         let fields: [(String, String) -> [String: String]] = [
             { ["X-\($0)": $1] }, { _, secret in ["Authorization": "Bearer \(secret)"] },
@@ -96,6 +99,7 @@ package struct PlantedSecret: Sendable, CustomStringConvertible {
             { "<dict><key>\($0)</key>\n<string>\($1)</string></dict>" },
             { "<name>\($0)</name><value><string>\($1)</string></value>" },
             { "<param name=\"\($0)\">\($1)</param>" }, { "<\($0) value=\"\($1)\"/>" },
+            { "<input name=\"\($0)\" id=\"a\" value=\"\($1)\">" }, { "headers[\"\($0)\"] = \"\($1)\"" },
             { "<\($0)>\n <![CDATA[a]b\($1)]]>\n</\($0)>" },
             { "<\($0)>a&lt;b<!-- -->\($1)</\($0)>" },
             { "--b\r\nContent-Disposition: form-data; name=\"\($0)\"\r\n\r\n\($1)\r\n--b--" },

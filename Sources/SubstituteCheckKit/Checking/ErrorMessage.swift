@@ -11,7 +11,8 @@ struct ErrorMessage {
 
     /// Finds the message in a file; nil if the file has other content.
     init?(_ file: FileSample) {
-        if let text = Self.storageError(file.beginning) ?? Self.sentence(file) ?? Self.json(file) {
+        let code = file.beginning.prefixMatch(of: Self.storageError).map { String($0.2) }
+        if let text = code ?? Self.sentence(file) ?? Self.json(file) {
             (self.text, what, remedy) = (text, "a server's error message", "download it again from the right address")
         } else if let page = ErrorPage(file) {
             (text, what, remedy) = (page.text, page.what, page.remedy)
@@ -20,14 +21,10 @@ struct ErrorMessage {
         }
     }
 
-    /// Returns the code in the XML of S3 and similar services: `<Error><Code>AccessDenied</Code>`.
+    /// The code in the XML of S3 and similar services: `<Error><Code>AccessDenied</Code>`.
     ///
     /// Reference: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
-    private static func storageError(_ text: Substring) -> String? {
-        text.prefixMatch(of: storageErrorStart).map { String($0.2) }
-    }
-
-    nonisolated(unsafe) private static let storageErrorStart = /(<\?xml[^>]*\?>\s*)?<Error>\s*<Code>([A-Za-z]+)<\/Code>/
+    nonisolated(unsafe) private static let storageError = /(<\?xml[^>]*\?>\s*)?<Error>\s*<Code>([A-Za-z]+)<\/Code>/
 
     /// Returns a message that is the only line of a file, such as `404: Not Found`.
     private static func sentence(_ file: FileSample) -> String? {

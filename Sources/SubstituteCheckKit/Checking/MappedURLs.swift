@@ -15,8 +15,10 @@ struct MappedURLs {
     private var pageFolders: Set<String> = []
     /// The URLs of folder entries, each with one of the entry's files.
     private var folderEntries: [String: Substitution] = [:]
-    /// The lengths of the URLs in `pageFolders` and `folderEntries`, in bytes.
-    private var lengths: Set<Int> = []
+    /// The lengths of the URLs in `pageFolders` and `folderEntries`, in bytes, the longest first.
+    private var lengths: [Int] = []
+    /// The names of the files and folders in `folder`.
+    private let names: Set<String>
     /// The candidates, keyed by URL in lower case, without a query.
     private var namesakes: [String: [MatchOrder.Candidate]] = [:]
 
@@ -35,6 +37,7 @@ struct MappedURLs {
     init(_ substitutions: [Substitution], in folder: URL) {
         (self.substitutions, self.folder, used) = (substitutions, folder, Set(substitutions.map(\.file)))
         order = MatchOrder(substitutions)
+        names = Set((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
         for candidate in order.candidates {
             let (url, substitution) = (candidate.target.identity, substitutions[candidate.substitution])
             folders.insert(url.folder)
@@ -45,7 +48,7 @@ struct MappedURLs {
             }
             namesakes[url.base.lowercased(), default: []].append(candidate)
         }
-        lengths = Set(pageFolders.union(folderEntries.keys).map(\.utf8.count))
+        lengths = Set(pageFolders.union(folderEntries.keys).map(\.utf8.count)).sorted(by: >)
     }
 
     /// Returns the substitution that answers a URL, or would answer it if it had not expired.
@@ -64,9 +67,10 @@ struct MappedURLs {
     ///
     /// It is the file at the URL's path, or an unused file at the end of this path.
     private func file(for url: URLIdentity) -> String? {
-        // No system has a longer path, and each "/" costs a look at the disk.
-        let names = url.path.utf8.count > PATH_MAX ? [] : url.path.split(separator: "/")
-        return names.indices.lazy.map { names[$0...].joined(separator: "/") }.first { path in
+        // A manifest maps no deeper folder.
+        let parts = url.path.split(separator: "/").suffix(ManifestFolder.maximumDepth + 1)
+        let starts = parts.indices.lazy.filter { names.contains(String(parts[$0])) }
+        return starts.map { parts[$0...].joined(separator: "/") }.first { path in
             (path == url.path.dropFirst() || !used.contains(path)) && path != "manifest.json"
                 && FileSystem.kind(of: folder.appendingPathComponent(path).path) == .typeRegular
         }
@@ -113,7 +117,7 @@ struct MappedURLs {
     /// Returns the folders that contain a URL and may be known, the innermost first.
     private func ancestors(of url: URLIdentity) -> [String] {
         let base = Array(url.base.utf8)
-        return lengths.sorted(by: >).filter { $0 <= base.count && base[$0 - 1] == UInt8(ascii: "/") }.map {
+        return lengths.filter { $0 <= base.count && base[$0 - 1] == UInt8(ascii: "/") }.map {
             String(decoding: base[..<$0], as: UTF8.self)
         }
     }

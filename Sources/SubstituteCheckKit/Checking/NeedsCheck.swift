@@ -18,6 +18,8 @@ struct NeedsCheck {
     private var findings: [Finding] = []
     /// The missing URLs, and the URLs with their `integrity`, that were judged.
     private var seen: Set<String> = []
+    /// The URLs without an entry that the current file was found to load.
+    private var judged: Set<String> = []
 
     private struct Finding {
         let place: ManifestCheck.Position
@@ -46,6 +48,7 @@ struct NeedsCheck {
         guard let url = substitution.pattern.targets.first?.identity, let file = files.file(of: substitution) else {
             return
         }
+        judged = []
         let (line, column) = manifest.source.position(of: substitution.fileOffset)
         let place = ManifestCheck.Position(line: line, column: column)
         var found: [(offset: Int, url: URLIdentity, problem: Problem)] = []
@@ -76,8 +79,8 @@ struct NeedsCheck {
         guard let answer = mapped.answer(to: url) else {
             // A page with such a script gets another warning.
             let isSource = [".ts", ".tsx", ".jsx", ".vue", ".svelte", ".coffee"].contains(where: url.path.hasSuffix)
-            guard !isSource || reference.isModule == nil, let gap = mapped.gap(at: url, from: page),
-                seen.insert(url.description).inserted,
+            guard !isSource || reference.isModule == nil, judged.insert(url.description).inserted,
+                let gap = mapped.gap(at: url, from: page), seen.insert(url.description).inserted,
                 !reference.isSpecifier || mapped.bundlerEnding(of: url) == nil
             else { return nil }
             return .missing(gap)

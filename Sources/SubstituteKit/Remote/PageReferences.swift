@@ -5,9 +5,6 @@ import SubstitutionRules
 
 /// The URLs that a page or a stylesheet loads.
 enum PageReferences {
-    /// The maximum size of a page or stylesheet that is searched, in bytes.
-    private static let largestSize = 20_000_000
-
     /// True for a resource whose references are loaded, too, if a page or stylesheet refers to the resource.
     ///
     /// Such a resource is a stylesheet, or a page in a frame.
@@ -41,7 +38,7 @@ enum PageReferences {
 
     private static func text(of resource: Resource) -> Data? {
         let data = try? Data(contentsOf: resource.file, options: .mappedIfSafe)
-        return data.flatMap { $0.count <= largestSize ? $0 : nil }
+        return data.flatMap { $0.count <= ScannedFile.largestSize ? $0 : nil }
     }
 
     /// Returns the references in a resource, and the URL against which they resolve.

@@ -21,14 +21,11 @@ enum Schema {
     )
     /// The text of the schema; ends in a line break.
     static let text = String(resource: PackageResources.schema_json)
-        .replacingOccurrences(of: "            \"@mediaTypes\"", with: list(MediaType.knownEssences, indentedBy: 12))
+        .replacingOccurrences(of: "\"@mediaTypes\"", with: mediaTypes)
         .replacingOccurrences(of: "@reservedHeaders", with: reservedHeaders)
         .replacingOccurrences(of: "            \"@commonHeaders\": {}", with: commonHeaders)
 
-    /// Returns words as JSON strings, one per line.
-    private static func list(_ words: [String], indentedBy columns: Int) -> String {
-        words.map { String(repeating: " ", count: columns) + "\"\($0)\"" }.joined(separator: ",\n")
-    }
+    private static let mediaTypes = MediaType.knownEssences.map { "\"\($0)\"" }.joined(separator: ",\n            ")
 
     /// A regular expression for the names of all header fields that an entry may not set.
     ///

@@ -9,7 +9,7 @@ import SubstitutionStandards
 /// stays if neither its name nor its form shows it. All that the designers' tool prints passes through ``shown(_:)``.
 package enum SecretMask {
     /// The placeholder that replaces a secret.
-    package static let placeholder = "masked"
+    package static let placeholder = SecretScanner.placeholder
 
     /// Returns the URL without its secrets.
     ///
@@ -76,7 +76,7 @@ package enum SecretMask {
     ///   - isOwn: True if the message is about the user's own manifest and files, and so keeps the other secrets.
     /// - Returns: The message.
     package static func shown(_ message: String, isOwn: Bool = false) -> String {
-        let message = UserInformation.hidden(in: message)
+        let message = UserInformation.hidden(in: message, andSecrets: !isOwn)
         if isOwn { return message }
         let places = SecretScanner.places(in: message).filter { $0.isCertain || $0.isObject }
         guard !places.isEmpty else { return message }

@@ -53,7 +53,13 @@ package struct PageScanner {
         /// Between two pieces are tags, or the delimiters of CDATA sections. These must not be overwritten.
         func isWhole(_ reference: Reference) -> Bool {
             let place = reference.place
-            return pieces.contains { $0.lowerBound <= place.offset(0) && place.end <= $0.upperBound }
+            // A binary search, because a style can have as many pieces as references.
+            var (low, high) = (0, pieces.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if pieces[middle].lowerBound <= place.offset(0) { low = middle + 1 } else { high = middle }
+            }
+            return low > 0 && place.end <= pieces[low - 1].upperBound
         }
     }
 
@@ -134,8 +140,11 @@ package struct PageScanner {
             let count = references.addresses.count
             switch (element.name, attribute.name) {
             case ("base", "href"):
-                // A `base` in a template or in SVG has no effect on the page.
-                if !context.isForeign, !isInTemplate { add(attribute, to: \.bases) }
+                // A `base` in a template or in SVG has no effect on the page. Each relative address would be as long as
+                // a long `base`.
+                if !context.isForeign, !isInTemplate, attribute.value.string.utf8.count <= 1000 {
+                    add(attribute, to: \.bases)
+                }
             case (_, "src"), (_, "href"), (_, "xlink:href"), (_, "poster"), (_, "action"), (_, "formaction"),
                 (_, "background"), ("object", "data"):
                 add(attribute, to: \.addresses, isUpgraded: Self.isUpgraded(element.name, attribute.name))
