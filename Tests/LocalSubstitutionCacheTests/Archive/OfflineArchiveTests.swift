@@ -121,6 +121,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
                 "x-goog-hash": "md5=CY9rzUYh03PK3k6DJie09g==", "Surrogate-Key": "page/12 site", "X-Cache-Key": "/a/b",
                 "X-Apple-Jingle-Correlation-Key": "ABCDEFGH2345", "xkey": "page-12", "Netlify-Vary": "cookie=lang",
                 "X-OAuth-Scopes": "repo", "X-Authenticated": "0", "X-Cookies-Accepted": "no", "Signature": "a=:b3Bl:",
+                "X-CSRF-Protection": "1; mode=block", "X-Cache-Cookies-Bypass": "feature-not-enabled",
                 "Public-Key-Pins": "pin-sha256=\"d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM=\"",
             ],
             [
