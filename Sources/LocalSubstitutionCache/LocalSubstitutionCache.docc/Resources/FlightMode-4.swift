@@ -1,0 +1,17 @@
+import LocalSubstitutionCache
+import SwiftUI
+
+@main
+struct FlightModeApp: App {
+    init() {
+        do {
+            try LocalSubstitutionCache(bundle: .main).install()
+        } catch {
+            print(error)
+        }
+    }
+
+    var body: some Scene {
+        WindowGroup { ContentView() }
+    }
+}
