@@ -11,8 +11,8 @@ struct NewerFolder {
     /// Adopts a folder in which the picture of the tide is that of the ferry.
     func adopt() throws {
         let incoming = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        let shipped = Bundle.module.bundleURL.appending(path: "Substitutions")
-        try FileManager.default.copyItem(at: shipped, to: incoming)
+        let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
+        try FileManager.default.copyItem(at: resources.appending(path: "Substitutions"), to: incoming)
         try Data(
             """
             {

@@ -132,8 +132,8 @@ extension Browser {
                     continue
                 }
                 guard let share = time.share(since: first) else { continue }
-                // A page that computes in short steps answers at once. The busier the machine, the longer it waits between
-                // its steps, as the browser does before its own answer.
+                // A page that computes in short steps answers at once. The busier the machine, the longer it waits
+                // between its steps, as the browser does before its own answer.
                 if share > 0.75 / (1 + 20 * own) { isBusy = true }
                 scripts[session] = time
             }
