@@ -18,8 +18,7 @@ package enum CommandLineTool {
             return .usage
         }
         if first == "--version" {
-            let source = libraryCommit.map { " (commit \($0))" } ?? ", built from the sources of LocalSubstitutionCache"
-            console.print("substitute \(libraryVersion)\(source)")
+            console.print("substitute \(libraryVersionAndCommit)")
             return .good
         }
         let isHelp = ["help", "--help", "-h"].contains(first)

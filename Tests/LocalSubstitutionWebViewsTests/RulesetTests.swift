@@ -158,6 +158,19 @@ struct RulesetTests {
         )
     }
 
+    @Test("The cost of many entries for one URL, each with another query, is linear", arguments: ["v", "v&x"])
+    func manyQueries(ignored: String) throws {
+        let growth = try Growth.whenEightfold(1000) { count in
+            let list = ignored.split(separator: "&").map { "\"\($0)\"" }.joined(separator: ", ")
+            let entries = (0..<count).map {
+                "\"https://h/a?b=\($0)\": { \"file\": \"a.css\", \"ignoreQuery\": [\(list)] }"
+            }
+            let rules = try ruleset("{ \(entries.joined(separator: ", ")) }").rules
+            #expect(rules.count >= count)
+        }
+        #expect(growth < Growth.limit)
+    }
+
     private static func entry(_ numbers: inout Numbers) -> String {
         let scheme = ["https:", "http:", "", ""].randomElement(using: &numbers) ?? ""
         let host = ["h", "h", "H:443", "h:8080"].randomElement(using: &numbers) ?? ""

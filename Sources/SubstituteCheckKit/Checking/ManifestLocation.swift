@@ -83,9 +83,10 @@ package struct ManifestLocation: Sendable {
         let server = operand.prefix { $0 != "/" }
         let isPath = server.count == operand.count || server != "localhost" && !server.contains { ".:".contains($0) }
         guard isFile(operand) || isPath && !operand.hasPrefix("//"), Self.isShipped(operand) else { return }
+        let file = operand.components(separatedBy: "Substitutions/").last ?? operand
         throw UsageError(
             "\(quoted(operand)) is a file, and this command takes a manifest or URLs; name the URL for which the file answers. To ship "
-                + "the file, write an entry, such as \"https://example.com/\(visible(operand))\": \(quoted(operand))"
+                + "the file, write an entry, such as \"https://example.com/\(visible(file))\": \(quoted(file))"
         )
     }
 

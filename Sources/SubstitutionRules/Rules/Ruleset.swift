@@ -90,6 +90,8 @@ package struct Ruleset: Sendable {
     ///
     /// Requests for files of a folder entry may percent-encode these characters.
     private let decoded: [String: [Int]]
+    /// The candidates with one URL, in `spelled` (false) and `decoded` (true), for ``competitor(of:at:_:_:)``.
+    private var siblings: [Bool: [String: Siblings]] = [:]
 
     /// Compiles the substitutions to rules.
     ///
@@ -195,15 +197,7 @@ package struct Ruleset: Sendable {
         for query in Spelling.queries(remainder) {
             addRule(for: query.map { "\(base)?\($0)" } ?? base, index, substitution)
         }
-        let better = competitor(of: index, at: base) { other in
-            // A candidate that ignores the same names answers some of this candidate's URLs only if the two queries are
-            // equal without the ignored parameters. The same holds for an exact candidate. Any other candidate is
-            // assumed to answer some of these URLs.
-            if other.rule == rule { return rule.remainder(of: other.target.identity.query) == remainder }
-            return other.rule != .exact
-                || other.target.identity.query.map { rule.remainder(of: $0) == remainder } ?? false
-        }
-        if let better {
+        if let better = competitor(of: index, at: base, rule, remainder) {
             omit(index, "its URL with a parameter, because line \(better.line) answers it with some queries")
             return
         }
@@ -257,6 +251,66 @@ package struct Ruleset: Sendable {
         let decoded = isSpelledSo ? [] : decoded[identity.decodedBase, default: []].filter { $0 < index }
         return (spelled + decoded).first { $0 != index && overlaps(order.candidates[$0]) }.map {
             substitutions[order.candidates[$0].substitution]
+        }
+    }
+
+    /// Returns a substitution that takes precedence over a candidate with a list of ignored parameters.
+    ///
+    /// A candidate that ignores the same names answers some of this candidate's URLs only if the two queries are equal
+    /// without the ignored parameters. The same holds for an exact candidate. Any other candidate is assumed to answer
+    /// some of these URLs.
+    private mutating func competitor(
+        of index: Int,
+        at base: String,
+        _ rule: QueryRule,
+        _ remainder: String?
+    ) -> Substitution? {
+        guard let identity = try? URLIdentity(base) else { return nil }
+        let isSpelledSo = order.candidates[index].target.identity.base == identity.base
+        for isDecoded in isSpelledSo ? [false] : [false, true] {
+            let key = isDecoded ? identity.decodedBase : identity.base
+            let indices = (isDecoded ? decoded : spelled)[key, default: []]
+            var known = siblings[isDecoded]?[key] ?? Siblings(indices, order)
+            defer { siblings[isDecoded, default: [:]][key] = known }
+            func isBetter(_ other: Int) -> Bool {
+                other != index && (other < index || !isSpelledSo && !isDecoded)
+            }
+            let open = known.open.first { $0.rule != rule }?.index
+            let better =
+                open.flatMap { isBetter($0) ? $0 : nil } ?? known.first(with: remainder, rule, among: indices, order)
+            if let better, isBetter(better) { return substitutions[order.candidates[better].substitution] }
+        }
+        return nil
+    }
+
+    /// The candidates with one URL; each is looked at once for each list of ignored parameters.
+    private struct Siblings {
+        /// The first candidate that ignores something, and the first one that ignores something else.
+        private(set) var open: [(rule: QueryRule, index: Int)] = []
+        /// The first candidates, keyed by the rest of their queries without the parameters that a rule ignores.
+        private var remainders: [QueryRule: [String?: Int]] = [:]
+
+        init(_ indices: [Int], _ order: MatchOrder) {
+            for index in indices where open.count < 2 {
+                let rule = order.candidates[index].rule
+                if rule != .exact, open.first?.rule != rule { open.append((rule, index)) }
+            }
+        }
+
+        mutating func first(with remainder: String?, _ rule: QueryRule, among indices: [Int], _ order: MatchOrder)
+            -> Int?
+        {
+            if let known = remainders[rule] { return known[remainder] }
+            var firsts: [String?: Int] = [:]
+            for index in indices {
+                let candidate = order.candidates[index]
+                let query = candidate.target.identity.query
+                guard candidate.rule == rule || candidate.rule == .exact && query != nil else { continue }
+                let rest = rule.remainder(of: query)
+                if firsts[rest] == nil { firsts[rest] = index }
+            }
+            remainders[rule] = firsts
+            return firsts[remainder]
         }
     }
 
