@@ -15,8 +15,8 @@ struct MappedURLs {
     private var pageFolders: Set<String> = []
     /// The URLs of folder entries, each with one of the entry's files.
     private var folderEntries: [String: Substitution] = [:]
-    /// The lengths of the URLs in `pageFolders` and `folderEntries`, in bytes, the longest first.
-    private var lengths: [Int] = []
+    /// The lengths of the URLs in `pageFolders` and `folderEntries`, in bytes.
+    private var lengths: Set<Int> = []
     /// The names of the files and folders in `folder`.
     private let names: Set<String>
     /// The candidates, keyed by URL in lower case, without a query.
@@ -48,7 +48,7 @@ struct MappedURLs {
             }
             namesakes[url.base.lowercased(), default: []].append(candidate)
         }
-        lengths = Set(pageFolders.union(folderEntries.keys).map(\.utf8.count)).sorted(by: >)
+        lengths = Set(pageFolders.union(folderEntries.keys).map(\.utf8.count))
     }
 
     /// Returns the substitution that answers a URL, or would answer it if it had not expired.
@@ -117,8 +117,8 @@ struct MappedURLs {
     /// Returns the folders that contain a URL and may be known, the innermost first.
     private func ancestors(of url: URLIdentity) -> [String] {
         let base = Array(url.base.utf8)
-        return lengths.filter { $0 <= base.count && base[$0 - 1] == UInt8(ascii: "/") }.map {
-            String(decoding: base[..<$0], as: UTF8.self)
+        return base.indices.reversed().filter { base[$0] == UInt8(ascii: "/") && lengths.contains($0 + 1) }.map {
+            String(decoding: base[...$0], as: UTF8.self)
         }
     }
 }
