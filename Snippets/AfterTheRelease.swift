@@ -13,7 +13,8 @@ func makeCache() throws -> LocalSubstitutionCache {
         appropriateFor: nil,
         create: true
     )
-    let cache = try LocalSubstitutionCache(bundle: .main, orNewer: support.appendingPathComponent("Substitutions"))
+    let place = support.appendingPathComponent("MyApp/Substitutions")
+    let cache = try LocalSubstitutionCache(bundle: .main, orNewer: place)
     if let reason = cache.passedOver { print("version \(cache.version) answers: \(reason)") }
     return cache
 }
