@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LocalSubstitutionCache
+@testable import SubstitutionChecking
 
 /// Tests that compare the messages for each `Fixtures/Invalid/name.json` with `name.txt`.
 ///
@@ -80,5 +81,12 @@ struct MessageTests {
                 return try String(contentsOf: file, encoding: .utf8)
                     .matches(of: /static let \w+ = Self\(rawValue: "([a-z0-9-]+)"\)/).map { String($0.1) }
             }
+    }
+
+    @Test("Of the files with a name, one that shares the longest end of the path is meant, and of these the shortest")
+    func namesake() {
+        let files = ["a/img/logo.png", "img/logo.png", "b/logo.png", "logo.png"]
+        #expect(Namesake.path(of: "Substitutions/img/logo.png", among: files) == "img/logo.png")
+        #expect(Namesake.path(of: "c/img/logo.png", among: ["a/img/logo.png", "logo.png"]) == "a/img/logo.png")
     }
 }

@@ -9,7 +9,7 @@ enum Namesake {
     ///   - path: The path as it was written; a path that ends in "/" names a folder.
     ///   - files: The paths of all files.
     /// - Returns: The path; nil if there is none. If several are found, the one that shares the longest suffix with
-    ///   `path` is returned, because the mistake is in the folders before the suffix.
+    ///   `path` is returned, because the mistake is in the folders before the suffix. Of several, the shortest is.
     static func path(of path: String, among files: [String]) -> String? {
         let isFolder = path.hasSuffix("/")
         guard let name = name(of: path) else { return nil }
@@ -23,9 +23,14 @@ enum Namesake {
         }
         if paths.isEmpty, !isFolder { paths = named { CopyName.match(for: name, among: [$0]) != nil } }
         return paths.max { first, second in
-            let shared = [first, second].map { zip($0.reversed(), path.reversed()).prefix { $0 == $1 }.count }
-            return (shared[0], second) < (shared[1], first)
+            let shared = [first, second].map { suffixLength(of: $0, and: path) }
+            return (shared[0], second.count, second) < (shared[1], first.count, first)
         }
+    }
+
+    /// Returns the number of characters at the ends of two paths that are equal; the slash before a path counts, too.
+    private static func suffixLength(of first: String, and second: String) -> Int {
+        zip("/\(first)".reversed(), "/\(second)".reversed()).prefix { $0 == $1 }.count
     }
 
     private static func name(of path: String) -> String? { path.split(separator: "/").last.map(String.init) }
