@@ -23,9 +23,9 @@ package enum UserInformation {
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - hidesSecrets: True to hide all of another secret that holds the "@", as in `time=10:30,password=a@b`.
+    ///   - hidesSecrets: False to show the rest of another secret that holds the "@", as in `time=10:30,password=a@b`.
     /// - Returns: The text without these.
-    package static func hidden(in text: String, andSecrets hidesSecrets: Bool = false) -> String {
+    package static func hidden(in text: String, andSecrets hidesSecrets: Bool = true) -> String {
         replaced(in: text, \.secret, with: "…", secrets: hidesSecrets ? "…" : nil)
     }
 
