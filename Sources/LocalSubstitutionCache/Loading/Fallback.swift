@@ -52,7 +52,7 @@ struct Fallback: @unchecked Sendable {
         // during the load makes another row for the same URL.
         switch cache.decision(on: URLRequest(url: url)) {
         case .unnamed: break
-        case .networkFirst(let target) where target.row.substitution.url == match?.row.substitution.url: break
+        case .networkFirst(let to) where match.map { $0.row.substitution.url == to.row.substitution.url } == true: break
         case .networkFirst, .file, .leftAlone: return nil
         }
         guard let match else { return copy.response }
