@@ -178,7 +178,10 @@ private func fuzzMediaType(_ data: Data) {
     let text = String(decoding: data, as: UTF8.self)
     _ = MediaType(fileName: text)
     guard let type = MediaType(text) else { return }
-    require(MediaType(type.description) == type, "not the same when read again: \(type)")
+    // The spaces that the description adds may make it longer than a type may be.
+    if type.description.utf8.count <= 1000 {
+        require(MediaType(type.description) == type, "not the same when read again: \(type)")
+    }
     require(type.description.utf8.allSatisfy { $0 == 0x09 || (0x20...0x7E).contains($0) || $0 >= 0x80 }, "\(type)")
 }
 
