@@ -587,7 +587,7 @@ package struct SecretScanner {
             }
             let isCertain = !SecretWords.weakMarks.contains(atStartOf: rest) || rest.count >= 12 && hasKey(rest)
             if isCertain {
-                if isPublicObject(index..<word.upperBound) { return nil }
+                if isPublicObject(index..<word.upperBound) { continue }
                 return (index, true, !SecretWords.marksOfSites.contains(atStartOf: rest))
             }
             weak = weak ?? index
