@@ -18,19 +18,22 @@ final class CurrentTable: Sendable {
 
     private struct State {
         let table: SubstitutionTable
-        /// True once every response of the table is built.
-        var isPrepared = false
+        /// The number of rows with which the background pass has finished.
+        var done = 0
         /// The observers of the requests; nil for none.
         ///
         /// They are kept together with the table, so that a lookup reads both under one lock.
         var observers: RequestObservers?
+
+        /// True once every response of the table is built.
+        var isPrepared: Bool { done == table.rows.count }
     }
 
     private let state: Locked<State>
 
     init(_ table: SubstitutionTable) {
         state = Locked(State(table: table))
-        prepare(table)
+        prepare()
     }
 
     var value: SubstitutionTable { state.value.table }
@@ -41,7 +44,7 @@ final class CurrentTable: Sendable {
             defer { state = State(table: table, observers: state.observers) }
             return state
         }
-        prepare(table)
+        prepare()
         withExtendedLifetime(previous) {}
     }
 
@@ -67,17 +70,19 @@ final class CurrentTable: Sendable {
         withExtendedLifetime(previous) {}
     }
 
-    /// Builds the responses of a table in the background, while the cache exists and uses this table.
-    private func prepare(_ table: SubstitutionTable) {
-        Preparation.shared.queue.async { [weak self, weak table, count = table.rows.count] in
-            // Hold the table only while one response is built, because the cache may be deallocated meanwhile.
-            for index in 0..<count {
-                guard let self, let table, value === table else { return }
-                if !table.rows[index].isNetworkFirst { _ = table.rows[index].prepare() }
-            }
-            guard let self, let table else { return }
-            state.withLock { if $0.table === table { $0.isPrepared = true } }
-        }
+    /// Builds the responses in the background, while the cache exists.
+    ///
+    /// No weak reference to the table is made, because every later use of the table would take longer.
+    private func prepare() { Preparation.shared.queue.async { [weak self] in while self?.prepareRow() == true {} } }
+
+    /// Builds the response of the next row; returns false if none is left.
+    private func prepareRow() -> Bool {
+        let (table, index) = state.withLock { ($0.table, $0.done) }
+        guard index < table.rows.count else { return false }
+        if !table.rows[index].isNetworkFirst { _ = table.rows[index].prepare() }
+        // After a reload, the pass continues with the new table.
+        state.withLock { if $0.table === table { $0.done += 1 } }
+        return true
     }
 }
 
