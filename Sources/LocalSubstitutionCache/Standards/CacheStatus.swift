@@ -43,7 +43,8 @@ package enum CacheStatus {
     /// An sf-string holds printable ASCII only, so everything else is percent-encoded, and so are quotation marks and
     /// backslashes.
     private static func string(_ text: String) -> String {
-        "\"\(text.addingPercentEncoding(withAllowedCharacters: plain) ?? "?")\""
+        let isPlain = text.utf8.allSatisfy { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        return "\"\(isPlain ? text : text.addingPercentEncoding(withAllowedCharacters: plain) ?? "?")\""
     }
 
     private static let plain = CharacterSet(charactersIn: " "..."~").subtracting(CharacterSet(charactersIn: "\"\\"))

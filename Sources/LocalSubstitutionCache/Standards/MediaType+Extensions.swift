@@ -11,9 +11,8 @@ extension MediaType {
     ///
     /// - Parameter fileName: A name or a path, such as `img/logo.PNG`.
     package init?(fileName: String) {
-        let name = fileName[(fileName.lastIndex(of: "/") ?? fileName.startIndex)...]
-        guard let dot = name.lastIndex(of: "."),
-            let essence = Self.essences[name[name.index(after: dot)...].lowercased()]
+        guard let dot = fileName.utf8.lastIndex(of: UInt8(ascii: ".")),
+            let essence = Self.essences[fileName[fileName.utf8.index(after: dot)...].lowercased()]
         else { return nil }
         self.init(essence: essence)
     }
