@@ -139,13 +139,13 @@ enum Child: String {
         let bytes = try memory.run(small.manifest).numbers.map { $0 / Double(count) - 200 }
         let least = (try leastMemory.run(small.manifest).numbers.first ?? .nan) / Double(count) - 200
         let baselines = [
-            ("loaded", bytes.first ?? .nan, "the bytes themselves, in KB", 1000, MeasuredRow.Target.atMost(1.1)),
-            ("and built", bytes.last ?? .nan, "the bytes themselves, in KB", 1000, .atMost(2.3)),
+            ("loaded", bytes.first ?? .nan, "the bytes, in KB", 1000, MeasuredRow.Target.atMost(1.1)),
+            ("and built", bytes.last ?? .nan, "the bytes, in KB", 1000, .atMost(2.3)),
             ("and built", bytes.last ?? .nan, "Foundation's objects alone", least, .atMost(2)),
         ]
         rows += baselines.map { state, bytes, baseline, divisor, target in
             MeasuredRow(
-                name: "resident for each of \(count) entries of 200 bytes, \(state)",
+                name: "resident, each of \(count) entries of 200 bytes, \(state)",
                 value: bytes,
                 unit: "bytes",
                 baseline: baseline,
@@ -158,17 +158,19 @@ enum Child: String {
 
     /// Measures the initialiser on the caller's thread, and the background work that builds the responses.
     static func launchRows(isQuick: Bool) throws -> [MeasuredRow] {
-        let counts = isQuick ? [10, 100, 1000] : [10, 100, 1000, 10_000, 100_000]
-        let entries = try counts.flatMap { count in
-            try launchRows("\(count) entries of 1 KB", Fixture(count: count, size: 1000), rounds: count > 1000 ? 3 : 9)
+        let counts = isQuick ? [100, 1000] : [100, 1000, 10_000, 100_000]
+        let entries = try counts.map { count in
+            try launchRow("\(count) entries of 1 KB", Fixture(count: count, size: 1000), rounds: count > 1000 ? 3 : 9)
         }
         if isQuick { return entries }
         let folder = try Fixture(count: 10_000, size: 10_000)
         try Data(#"{ "https://example.com/assets/images/": "./" }"#.utf8).write(to: folder.manifest)
         let large = try Fixture(count: 20_000, size: 50_000)
         let megabytes = try memory.run(large.manifest).numbers.map { $0 / 1e6 }
-        return try entries + launchRows("a folder of 10000 files of 10 KB", folder, rounds: 3)
-            + launchRows("1 GB in 20000 files", large, rounds: 3)
+        return try entries + [
+            launchRow("a folder of 10000 files of 10 KB", folder, rounds: 3),
+            launchRow("1 GB in 20000 files", large, rounds: 3),
+        ]
             + zip(["loaded", "and built"], megabytes).map { state, megabytes in
                 MeasuredRow(
                     name: "resident for 1 GB in 20000 files, \(state)",
@@ -181,19 +183,17 @@ enum Child: String {
             }
     }
 
-    private static func launchRows(_ name: String, _ fixture: Fixture, rounds: Int) throws -> [MeasuredRow] {
+    private static func launchRow(_ name: String, _ fixture: Fixture, rounds: Int) throws -> MeasuredRow {
         let runs = try (0..<rounds).map { _ in try launch.run(fixture.manifest).numbers }
         let times = (0..<2).map { index in median(runs.map { $0.count > index ? $0[index] : .nan }) }
-        return zip(["on the caller's thread", "of a processor in the background"], times).map { part, time in
-            MeasuredRow(
-                name: "launch, \(name): \(part)",
-                value: time,
-                unit: "ms",
-                baseline: "both",
-                ratio: time / (times[0] + times[1]),
-                target: nil
-            )
-        }
+        return MeasuredRow(
+            name: "launch, \(name)",
+            value: times[0],
+            unit: "ms",
+            baseline: "background",
+            ratio: times[0] / times[1],
+            target: nil
+        )
     }
 
     static func startRows(rounds: Int) throws -> [MeasuredRow] {
@@ -207,18 +207,18 @@ enum Child: String {
         let whole = median(runs.map(\.start.milliseconds))
         let part = { (index: Int) in median(runs.map { $0.start.numbers.dropFirst(index).first ?? .nan }) }
         let parts = [
-            ("process start and end, as without the library", median(runs.map(\.nothing.milliseconds))),
-            ("loading the manifest and its files", part(0)),
-            ("Foundation's objects alone, which are built later", median(runs.map { $0.least.numbers.first ?? .nan })),
-            ("install(), which makes URLSession.shared", part(1)),
-            ("the first answer, with URLSession.shared", part(2)),
+            ("process alone", median(runs.map(\.nothing.milliseconds))),
+            ("loading", part(0)),
+            ("Foundation's objects, built later", median(runs.map { $0.least.numbers.first ?? .nan })),
+            ("install()", part(1)),
+            ("first answer", part(2)),
         ]
         return parts.map { name, time in
             MeasuredRow(
                 name: "app start, 1,000 entries: \(name)",
                 value: time,
                 unit: "ms",
-                baseline: "process start to first answer",
+                baseline: "the whole",
                 ratio: time / whole,
                 target: nil
             )

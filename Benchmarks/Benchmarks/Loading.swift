@@ -25,11 +25,11 @@ struct Loading {
                 munmap(start, size)
             }
         }
-        let responses = Contender("the same, and one HTTPURLResponse", count: 1000) {
+        let responses = Contender("also building HTTPURLResponse", count: 1000) {
             for (path, url) in zip(paths, fixture.urls) { use(Self.leastResponse(to: url, path: path)) }
         }
         return stopwatch.rows(
-            "load, 1,000 files of 50 KB, each",
+            "load, each of 1,000 files of 50 KB",
             load,
             against: [(sketch, .atMost(3)), (responses, .atMost(2))]
         )
@@ -80,12 +80,12 @@ struct Loading {
             use(try? JSONSerialization.jsonObject(with: data))
         }
         return stopwatch.rows(
-            "manifest of \(count) entries, parsed with places, each",
+            "manifest of \(count) entries, parsed, each",
             ours,
             against: [(foundation, .atLeast(2))]
         )
             + stopwatch.rows(
-                "manifest of \(count) entries, read and understood, each",
+                "manifest of \(count) entries, read, each",
                 whole,
                 against: [(foundation, .atMost(1.8))]
             )

@@ -43,18 +43,18 @@ struct Lookups {
         let withHeaders = fixture.urls.prefix(10).map { request($0.absoluteString, headers) }
         let ours = "LocalSubstitutionCache"
         return stopwatch.rows(
-            "hit, exact spelling",
+            "hit",
             contender(ours, plain, cache.cachedResponse),
             against: [
-                (contender("floor: dictionary", plain, floor.cachedResponse), .atMost(1.9)),
-                (contender("technique of 2010", plain, port.cachedResponse), nil),
-                (contender("stock URLCache, in memory", plain, stock.cachedResponse), .atLeast(8)),
+                (contender("floor", plain, floor.cachedResponse), .atMost(1.9)),
+                (contender("URLCache subclass with a dictionary", plain, port.cachedResponse), nil),
+                (contender("stock", plain, stock.cachedResponse), .atLeast(8)),
             ]
         )
             + stopwatch.rows(
-                "hit, exact spelling, request with headers",
+                "hit, with header fields",
                 contender(ours, withHeaders, cache.cachedResponse),
-                against: [(contender("floor: dictionary", withHeaders, floor.cachedResponse), .atMost(3.5))]
+                against: [(contender("floor", withHeaders, floor.cachedResponse), .atMost(3.5))]
             )
     }
 
@@ -74,7 +74,7 @@ struct Lookups {
             let head = cache.cachedResponse(for: request)?.response as? HTTPURLResponse
             let fields = head?.allHeaderFields as? [String: String] ?? [:]
             let url = request.url ?? folder.folder
-            let build = Contender("building one HTTPURLResponse", count: batch / 10) {
+            let build = Contender("building HTTPURLResponse", count: batch / 10) {
                 for _ in 0..<(batch / 10) {
                     use(HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields))
                 }
@@ -104,12 +104,12 @@ struct Lookups {
         return paired.rows(
             "miss",
             few.contender("LocalSubstitutionCache", requests, cache.cachedResponse),
-            against: [(few.contender("stock URLCache's miss", requests, stock.cachedResponse), .atMost(1.05))]
+            against: [(few.contender("stock", requests, stock.cachedResponse), .atMost(1.05))]
         )
             + stopwatch.rows(
                 "miss, the library's own part",
                 contender("SubstitutionURLProtocol", requests, own),
-                against: [(contender("floor: dictionary", requests, floor.cachedResponse), .atMost(2.4))]
+                against: [(contender("floor", requests, floor.cachedResponse), .atMost(2.4))]
             )
     }
 

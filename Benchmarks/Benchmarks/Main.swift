@@ -5,7 +5,7 @@ import LocalSubstitutionCache
 @main
 struct Main {
     static let help = """
-        USAGE: swift run -c release --package-path Benchmarks Benchmarks [--quick] [--filter TEXT] [--json FILE] [--check]
+        USAGE: swift run -c release --package-path Benchmarks Benchmarks [--quick] [--filter TEXT] [--table PAGE] [--check]
 
         Prints a row for each measurement and baseline: the median of rounds in which both are timed in turn, and the median
         of the rounds' ratios. "x slower" in a target of "≥" counts how many times longer the baseline takes.
@@ -13,7 +13,7 @@ struct Main {
         OPTIONS:
           --quick        Fewer rounds, and smaller tables.
           --filter TEXT  Only the measurements whose group or name contains this.
-          --json FILE    Write the rows to a file, too.
+          --table PAGE   Replace the table in a page, such as Benchmarks/README.md.
           --check        Exit with 1 when a ratio misses its target by more than a factor of three.
           -h, --help     Print this.
         """
@@ -21,14 +21,14 @@ struct Main {
     static func main() throws {
         var arguments = Array(CommandLine.arguments.dropFirst())
         guard try !Child.runIfAsked(arguments) else { return }
-        var (isQuick, isChecked, filter, file) = (false, false, "", "")
+        var (isQuick, isChecked, filter, page) = (false, false, "", "")
         while let argument = arguments.first {
             arguments.removeFirst()
             switch argument {
             case "--quick": isQuick = true
             case "--check": isChecked = true
             case "--filter" where !arguments.isEmpty: filter = arguments.removeFirst()
-            case "--json" where !arguments.isEmpty: file = arguments.removeFirst()
+            case "--table" where !arguments.isEmpty: page = arguments.removeFirst()
             case "--help", "-h": return print(help)
             default:
                 FileHandle.standardError.write(Data("Benchmarks does not know \(argument); see --help\n".utf8))
@@ -59,11 +59,7 @@ struct Main {
             for row in measured { print(Table.line(row)) }
             rows += measured
         }
-        if !file.isEmpty {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            try encoder.encode(rows).write(to: URL(fileURLWithPath: file))
-        }
+        if !page.isEmpty { try Table.write(rows, to: URL(fileURLWithPath: page)) }
         let missed = rows.filter { $0.target?.isMet(by: $0.ratio, within: 3) == false }
         if isChecked, !missed.isEmpty {
             print("\nMissed by more than a factor of three: \(missed.map(\.name).joined(separator: "; "))")
@@ -72,7 +68,7 @@ struct Main {
     }
 }
 
-/// Prints rows in columns.
+/// Prints rows in columns, or as a table of a page.
 enum Table {
     static let header = line("measurement", "", "against", "ratio", "target", "")
 
@@ -87,6 +83,32 @@ enum Table {
             verdict
         )
     }
+
+    /// Replaces the table in a page with the rows that have a target, and those of launches.
+    static func write(_ rows: [MeasuredRow], to page: URL) throws {
+        let lines = try String(contentsOf: page, encoding: .utf8).split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
+        guard let start = lines.firstIndex(of: head), lines.indices.contains(start + 1) else {
+            FileHandle.standardError.write(Data("\(page.path) has no line \(head)\n".utf8))
+            exit(2)
+        }
+        let body = rows.filter { $0.target != nil || $0.unit == "ms" }.map { row in
+            let (value, ratio) = (MeasuredRow.format(row.value), MeasuredRow.format(row.ratio))
+            let target = row.target.map { " (\($0.description))" } ?? ""
+            return "|\(row.name)|\(value) \(row.unit)|\(ratio)\(target)|\(row.baseline)|"[...]
+        }
+        let rest = lines[(start + 2)...].drop { $0.hasPrefix("|") }
+        try (lines[...(start + 1)] + body + rest).joined(separator: "\n").write(
+            to: page,
+            atomically: true,
+            encoding: .utf8
+        )
+    }
+
+    /// The first line of the table in a page.
+    private static let head: Substring = "|measurement|value|ratio (target)|against|"
 
     private static func line(_ columns: String...) -> String {
         zip(columns, [62, 13, 34, 9, 8, 6]).map { text, width in

@@ -15,7 +15,7 @@ struct Contender {
 }
 
 /// A row of the table: a measured value, and its ratio to a baseline.
-struct MeasuredRow: Encodable {
+struct MeasuredRow {
     let name: String
     let value: Double
     let unit: String
@@ -28,7 +28,7 @@ struct MeasuredRow: Encodable {
     let target: Target?
 
     /// The intended limit of a ratio.
-    enum Target: Encodable {
+    enum Target {
         case atMost(Double)
         case atLeast(Double)
 
@@ -45,11 +45,6 @@ struct MeasuredRow: Encodable {
             case .atMost(let limit): "≤ " + MeasuredRow.format(limit)
             case .atLeast(let limit): "≥ " + MeasuredRow.format(limit)
             }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            try container.encode(description)
         }
     }
 

@@ -36,24 +36,24 @@ struct Sessions {
         let urls = fixture.urls
         let remote = (0..<10).map { (nginx?.url ?? server.url).appendingPathComponent("file\($0).png") }
         let baselines: (Double) -> [(Contender, MeasuredRow.Target?)] = { target in
-            let server = nginx == nil ? "LoopbackServer" : "nginx on the loopback"
+            let server = nginx == nil ? "LoopbackServer" : "nginx"
             return [
-                (contender("stock URLCache, in memory", stock, urls), .atLeast(target)),
+                (contender("stock", stock, urls), .atLeast(target)),
                 (contender(server, .ephemeral, remote), .atLeast(5)),
             ]
         }
         return stopwatch.rows(
-            "data task, through the cache",
+            "data task, cache",
             contender("cache", throughCache, urls),
             against: baselines(1)
         )
             + stopwatch.rows(
-                "data task, through the protocol",
+                "data task, protocol",
                 contender("protocol", throughProtocol, urls),
                 against: baselines(1.3)
             )
             + stopwatch.rows(
-                "data task, through the protocol, recorded",
+                "the same, recorded",
                 recorded(cache, to: fixture.folder.appendingPathComponent("app.har"), throughProtocol, urls),
                 against: [(contender("not recorded", throughProtocol, urls), .atMost(1.5))]
             )
