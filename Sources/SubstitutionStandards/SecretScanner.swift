@@ -39,6 +39,9 @@ package struct SecretScanner {
         /// False if the byte is encoded in the text.
         let isRaw: Bool
 
+        /// The number of bytes in the text.
+        var count: Int { end - start }
+
         func isOne(of bytes: StaticString) -> Bool { bytes.withUTF8Buffer { $0.contains(byte) } }
 
         var isSpace: Bool { byte <= 0x20 || byte == 0x7F }
@@ -287,9 +290,11 @@ package struct SecretScanner {
             let isCertain = suggestion == .certain || announced != nil || isPaired(name, sign.value)
             if isCertain || start >= open && isSecret(suggestion, sign) {
                 let first = letters[sign.index].isRaw ? sign.value : whole(sign.value)
-                let last = endOfValue(sign.value, in: sign.quote, isLine: sign.isLine)
+                var last = endOfValue(sign.value, in: sign.quote, isLine: sign.isLine)
                 if last == sign.value { return end }
                 secretName = nil
+                // A scheme, as in `Authorization:Bearer …`, is not the whole secret.
+                if let next = secretAfterScheme(at: sign.value) { last = max(last, endOfValue(next, in: sign.quote)) }
                 let isToken = isCertain && isToken(sign.value)
                 return max(end, add(announced ?? name, first, to: last, isCertain: isCertain, isToken: isToken))
             }
@@ -371,7 +376,7 @@ package struct SecretScanner {
         /// The index of the value.
         var value: Int
         /// The quotation mark that ends the value; nil if there is none.
-        var quote: UInt8?
+        var quote: Letter?
         /// True if white space follows a colon, as in a header field.
         var isLine = false
     }
@@ -392,8 +397,8 @@ package struct SecretScanner {
         // The members of an object are read one by one.
         if next.isOne(of: "{"), !isEqual { return nil }
         if next.isOne(of: "\"'") {
-            // An encoded value ends with its parameter.
-            sign.quote = next.isRaw && zone != .query ? next.byte : nil
+            // In a query, a value ends with its parameter.
+            sign.quote = zone != .query || !isURL && sign.isOfJSON ? next : nil
             sign.value += 1
             guard sign.value < letters.count else { return nil }
             // An empty text is no secret, but a secret in a query may begin with two quotation marks.
@@ -511,10 +516,14 @@ package struct SecretScanner {
     }
 
     /// Returns the index at which the secret ends that begins at another index, or lies before it.
-    private func endOfValue(_ start: Int, in quote: UInt8? = nil, isLine: Bool = false) -> Int {
-        letters[start...].firstIndex { letter in
+    private func endOfValue(_ start: Int, in quote: Letter? = nil, isLine: Bool = false) -> Int {
+        if let quote {
+            // A quotation mark that is encoded more often, as in JSON in JSON, is one of the value.
+            let end = letters[start...].firstIndex { $0.byte == quote.byte && $0.count == quote.count } ?? letters.count
+            return quote.isRaw ? end : max(end == letters.count ? 0 : end, endOfValue(start))
+        }
+        return letters[start...].firstIndex { letter in
             guard letter.isRaw else { return false }
-            if let quote { return letter.byte == quote }
             if zone == .text, isLine { return letter.isOne(of: "\r\n") }
             return letter.isOne(of: "&") || zone == .path && letter.isOne(of: "/;?#")
                 || !isURL && letter.endsURL
@@ -628,9 +637,14 @@ package struct SecretScanner {
 
     /// True if the value at an index begins with a token that identifies a person.
     private func isToken(_ start: Int) -> Bool {
-        let word = start..<(letters[start...].firstIndex { !$0.isOfWord } ?? letters.count)
-        return markedKey(word)?.isToken == true
-            || SecretWords.schemes.contains(text(word).lowercased()) && secretAfterScheme(word) != nil
+        let word = letters[start...].prefix { $0.isOfWord }.indices
+        return markedKey(word)?.isToken == true || secretAfterScheme(at: start) != nil
+    }
+
+    /// Returns the index of the secret after a scheme that begins at an index.
+    private func secretAfterScheme(at start: Int) -> Int? {
+        let word = letters[start...].prefix { $0.isOfWord }.indices
+        return SecretWords.schemes.contains(text(word).lowercased()) ? secretAfterScheme(word)?.index : nil
     }
 
     /// True if the value at an index is a word, or the name of a file.

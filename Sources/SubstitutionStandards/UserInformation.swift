@@ -87,14 +87,24 @@ package enum UserInformation {
         let bytes = Array(text.utf8)
         let places = occurrences(in: bytes)
         if places.isEmpty { return text }
-        // Without slashes, the "@" may be one of another secret.
-        let secrets =
-            placeholder == nil || places.allSatisfy(\.isPassword) ? [] : SecretScanner.places(in: text).map(\.range)
+        // The "@" may be one of another secret: `time=10:30&password=a@b`.
+        let secrets = placeholder == nil ? [] : SecretScanner.places(in: text).map(\.range)
         var (result, start): ([UInt8], Int) = ([], 0)
         for place in places where range(place).upperBound > start {
             let range = range(place)
-            let outer = place.isPassword ? nil : secrets.last { $0.overlaps(range) && $0.upperBound > range.upperBound }
-            result += bytes[start..<max(start, range.lowerBound)]
+            var first = range.lowerBound
+            let outer = secrets.last { secret in
+                guard secret.overlaps(range), secret.upperBound > range.upperBound else { return false }
+                guard place.isPassword, secret.lowerBound > first else { return true }
+                // After slashes, a password may follow a name such as "token", and a port no password.
+                let before = bytes[first..<secret.lowerBound]
+                guard before.contains(where: { "&?;,'\" ".utf8.contains($0) }) else { return false }
+                let port = before.drop { $0 != UInt8(ascii: ":") }.dropFirst().prefix(while: \.isASCIIDigit)
+                let isPort = before[port.endIndex...].first.map { "&?;,'\" ".utf8.contains($0) } == true
+                if isPort { first = secret.lowerBound }
+                return true
+            }
+            result += bytes[start..<max(start, first)]
             result += (outer.flatMap { _ in placeholder } ?? replacement).utf8
             start = outer?.upperBound ?? range.upperBound
         }

@@ -360,6 +360,21 @@ struct SecretMaskTests {
         for each in PlantedSecret.all(seed: seed) {
             let masked = SecretMask.masked("https://\(each.userInfo.map { $0 + "@" } ?? "")h\(each.tail)")
             #expect(!masked.contains(each.secret), "\(masked)")
+            // A body as it is, and a URL in a sentence.
+            for text in [each.body, "GET https://h\(each.tail) failed"].compactMap(\.self) {
+                for shown in [SecretMask.masked(text: text), SecretMask.shown(text)] {
+                    #expect(!shown.contains(each.secret), "\(shown)")
+                }
+            }
         }
+    }
+
+    @Test("A text keeps what stands around a secret with an \"@\"")
+    func surroundings() {
+        #expect(
+            SecretMask.masked("https://h/?origin=http://localhost:3000&password=a@b&c=d")
+                == "https://h/?origin=http://localhost:3000&password=masked&c=d"
+        )
+        #expect(SecretMask.masked("https://h/?u=https://token:a@h/b&c=d") == "https://h/?u=https://h/b&c=d")
     }
 }

@@ -83,6 +83,9 @@ package struct PlantedSecret: Sendable, CustomStringConvertible {
             { _, secret in "?pem=-----BEGIN%20PRIVATE%20KEY-----%0A\(secret)" },
             { _, secret in "?=a&\(encoded("ｔｏｋｅｎ"))=\(secret)" },
             { "?time=10:30&\($0)=a@\($1)" }, { "?x=" + encoded("{\"a\":1,\"\($0)\":\"a@\($1)\"}") },
+            { "?origin=http://localhost:3000&\($0)=a@\($1)" }, { "?u=//h:80,\($0)=a@\($1)" },
+            { "?next=" + encoded("/a?u=http://h:80&\($0)=a@\($1)") },
+            { "?data=" + encoded("{\"a\":\"{\\\"\($0)\\\":\\\"a b \($1)\\\"}\"}") },
             { _, secret in "?u=anna&v=1.16&p=\(secret)" }, { _, secret in "?code=\(secret)&state=ab" },
             { _, secret in "/;stok=\(secret)/a" }, { _, secret in "/bot123456789:\(secret)/a" },
         ]
@@ -101,6 +104,11 @@ package struct PlantedSecret: Sendable, CustomStringConvertible {
             { "<param name=\"\($0)\">\($1)</param>" }, { "<\($0) value=\"\($1)\"/>" },
             { "<input name=\"\($0)\" id=\"a\" value=\"\($1)\">" }, { "headers[\"\($0)\"] = \"\($1)\"" },
             { "<\($0)>\n <![CDATA[a]b\($1)]]>\n</\($0)>" },
+            { "{\"a\": \"{\\\"\($0)\\\": \\\"a b \($1)\\\"}\"}" }, { "{url: 'http://h:80', \($0): 'a@\($1)'}" },
+            { "fetch('/a?b=c', {headers: {\($0): 'a b \($1)'}})" },
+            { _, secret in "{\"a\": \"{\\\"Authorization\\\": \\\"Bearer \(secret)\\\"}\"}" },
+            { _, secret in "[AnyHashable(\"Authorization\"): Bearer \(secret)]" },
+            { _, secret in "Authorization:Bearer \(secret)" }, { _, secret in "{Authorization=Basic \(secret)}" },
             { "<\($0)>a&lt;b<!-- -->\($1)</\($0)>" },
             { "--b\r\nContent-Disposition: form-data; name=\"\($0)\"\r\n\r\n\($1)\r\n--b--" },
         ]
