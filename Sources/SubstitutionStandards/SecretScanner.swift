@@ -681,7 +681,7 @@ package struct SecretScanner {
         let value = letters[content].prefix { !$0.isOne(of: "=") }
         let name = name.lowercased()
         if isSigned { return false }
-        if Self.deployments.contains(name) { return true }
+        if SecretWords.publicNames.contains(name) { return true }
         // The digests MD5, SHA-1 and SHA-256.
         if isPartOfPage, Self.versionsOfParts.contains(name), [32, 40, 64].contains(value.count) {
             return value.allSatisfy(\.byte.isHexDigit)
@@ -697,8 +697,6 @@ package struct SecretScanner {
     private static let versions: Set = [
         "v", "ver", "version", "rev", "revision", "h", "hash", "build", "cb", "sha", "commit",
     ]
-    /// The names of Vercel's deployments, Drupal's lists of stylesheets, and Unsplash's views; all are public.
-    private static let deployments: Set = ["dpl", "include", "ixid"]
     /// The names that select a version only of a part of a page, such as `app.css?id=…` of Laravel Mix.
     private static let versionsOfParts: Set = [
         "id", "_", "t", "ts", "c", "d", "m", "cache", "bust", "digest", "etag", "fingerprint", "md5", "checksum",

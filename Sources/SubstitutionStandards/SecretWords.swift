@@ -19,6 +19,7 @@ package enum SecretWords {
         if name.hasPrefix("bot"), name.utf8.count > 8, name.utf8.dropFirst(3).allSatisfy(\.isASCIIDigit) {
             return .certain
         }
+        if publicNames.contains(name) { return nil }
         let words = words(of: name)
         let whole = Array(words.joined().utf8)
         let isPart = whole.indices.contains { parts.contains(atStartOf: whole[$0...]) }
@@ -81,8 +82,15 @@ package enum SecretWords {
         "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "mfa", "tan", "lsid",
         "osid", "sig", "sign", "sid", "tok", "tkn", "cred", "creds", "xauth",
         "hdnea", "hdnts", "hdntl", "saml", "samlresponse", "dpop", "mdp", "clave", "senha", "haslo", "cvv", "cvc",
-        "ssn", "iban", "pat", "stok", "heslo", "jelszo", "lozinka", "skey", "pword", "pswrd", "mtan", "accessid",
+        "ssn", "iban", "pat", "stok", "heslo", "jelszo", "lozinka", "pword", "pswrd", "mtan", "accessid",
         "googleaccessid", "awsaccesskeyid",
+    ]
+    /// The names of parameters that are the same for every visitor, although they look like secrets.
+    ///
+    /// They are those of Vercel's deployments, Drupal's lists of stylesheets, the pictures of Unsplash, YouTube and
+    /// Facebook, the fonts of Google and Adobe, and reCAPTCHA.
+    static let publicNames: Set = [
+        "dpl", "include", "ixid", "sqp", "rs", "_nc_sid", "_nc_ohc", "kit", "skey", "primer", "render",
     ]
     private static let likely: Set = [
         "code", "state", "nonce", "email", "user", "username", "login", "account", "policy", "verifier", "challenge",

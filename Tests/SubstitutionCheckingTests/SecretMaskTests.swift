@@ -231,6 +231,10 @@ struct SecretMaskTests {
             "/a.js?dpl=dpl_9sKWQdBfXyUqZJ2mT4nLh7VcRe1P", "/a?ixid=M3wxMjA3fDB8MHxwaG90by1wYWdlfHx8fGVufDB8fHx8fA",
             "/css/css_a.css?delta=0&include=eJxLTMkvKEktSo3PSU1MSS0q1k9Jzc3XLwEAmVsKOQ", "/forum?u=2&p=17",
             "/a?time=10:30&contact=info@example.com&page=2",
+            "/l/font?kit=KFOmCnqEu92Fr1Mu4mxP5Lh2a9Q&skey=a0a0114a1dcab3ac&v=v47",
+            "/v/t39/1_2_n.jpg?_nc_cat=1&_nc_sid=f907e8&_nc_ohc=Q7kNvgHyB2cXp9dLm4",
+            "/vi/abc/hqdefault.jpg?sqp=-oaymwEcCNACELwBSFXyq4qpAw4IARUAAIhCGAFwAcABBg==&rs=AOn4CLDkQ7xV2bNm9pLr",
+            "/api.js?render=6LeIxAcTAAAAAJcZVRqyHh71UMIEGNQ_MXjiZKhI",
         ]
     )
     func ordinary(path: String) {

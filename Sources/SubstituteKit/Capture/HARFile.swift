@@ -176,7 +176,7 @@ extension HARFile.Exchange {
         let content = response["content"] as? [String: Any] ?? [:]
         let (asked, sent) = (Self.fields(request["headers"]), Self.fields(response["headers"]))
         url = request["url"] as? String ?? ""
-        method = (request["method"] as? String ?? "GET").uppercased()
+        method = printable((request["method"] as? String ?? "GET").uppercased())
         status = Self.number(response["status"]) ?? 0
         let types = [sent["content-type"], content["mimeType"] as? String]
         type = types.compactMap(\.self).lazy.compactMap { MediaType($0) }.first {

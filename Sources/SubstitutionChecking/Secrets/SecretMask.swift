@@ -111,5 +111,5 @@ package enum SecretMask {
     }
 
     nonisolated(unsafe) private static let typed =
-        /substitute(?:-edit)? [a-z]+ [^"\n]*/
+        /substitute(?:-edit)? (?:add|browse|check|explain|extension|init|preview|update|verify) [^"\n]*/
 }

@@ -245,6 +245,7 @@ struct ImportTests {
         Row("503", HAREntry(status: "503"), "its server answered 503"),
         Row("POST", HAREntry(method: "POST"), "its method is POST, not GET"),
         Row("HEAD", HAREntry(method: "HEAD", text: nil), "its method is HEAD, not GET"),
+        Row("a method that moves the cursor", HAREntry(method: "\u{1B}[1a"), "its method is \\u{1B}[1A, not GET"),
         Row(
             "a password",
             HAREntry(asked: [.init("authorization", "Basic x")]),
