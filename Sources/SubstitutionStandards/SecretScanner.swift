@@ -608,22 +608,27 @@ package struct SecretScanner {
 
     /// True for a JSON object in base64 in a path, without a secret of its own.
     ///
-    /// Pictures of Rails and of image servers have it in their URLs. A JWT has a signature after a full stop.
+    /// Pictures of Rails and of image servers have it in their URLs.
     private func isPublicObject(_ word: Range<Int>) -> Bool {
-        guard zone == .path, !isNested, word.count < 4000, !letters[word].contains(where: { $0.isOne(of: ".") }) else {
-            return false
-        }
+        // A signature follows a full stop in a JWT, and a colon in Django's tokens.
+        let isSigned =
+            letters[word].contains { $0.isOne(of: ".") } || letters[word.upperBound...].first?.isOne(of: ":") == true
+        guard zone == .path, !isNested, word.count < 4000, !isSigned else { return false }
         var text = String(decoding: letters[word].map(\.byte), as: UTF8.self)
         if let digest = text.range(of: "--", options: .backwards) { text = String(text[..<digest.lowerBound]) }
         text = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
         text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: text), (try? JSONSerialization.jsonObject(with: data)) is [String: Any]
-        else {
-            return false
+        guard let data = Data(base64Encoded: text),
+            let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+        else { return false }
+        // Rails signs the keys of pictures, and also links for one person, such as those that reset a password.
+        if let signed = object["_rails"] as? [String: Any] {
+            return ["blob_id", "blob_key", "variation"].contains(signed["pur"] as? String)
         }
-        var scanner = SecretScanner(String(decoding: data, as: UTF8.self), false, isNested: true)
+        let content = String(decoding: data, as: UTF8.self)
+        var scanner = SecretScanner(content, false, isNested: true)
         scanner.scan()
-        return !scanner.found.contains { $0.isCertain || $0.isObject }
+        return object["exp"] == nil && scanner.found.isEmpty && !UserInformation.isPresent(in: content)
     }
 
     /// True for eight or more letters and digits in a row, some of both.

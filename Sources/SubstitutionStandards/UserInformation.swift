@@ -88,26 +88,25 @@ package enum UserInformation {
         let places = occurrences(in: bytes)
         if places.isEmpty { return text }
         // The "@" may be one of another secret: `time=10:30&password=a@b`.
-        let secrets = placeholder == nil ? [] : SecretScanner.places(in: text).map(\.range)
+        var secrets = placeholder == nil ? [] : SecretScanner.places(in: text).map(\.range)[...]
         var (result, start): ([UInt8], Int) = ([], 0)
         for place in places where range(place).upperBound > start {
             let range = range(place)
-            var first = range.lowerBound
-            let outer = secrets.last { secret in
-                guard secret.overlaps(range), secret.upperBound > range.upperBound else { return false }
-                guard place.isPassword, secret.lowerBound > first else { return true }
-                // After slashes, a password may follow a name such as "token", and a port no password.
-                let before = bytes[first..<secret.lowerBound]
-                guard before.contains(where: { "&?;,'\" ".utf8.contains($0) }) else { return false }
-                let port = before.drop { $0 != UInt8(ascii: ":") }.dropFirst().prefix(while: \.isASCIIDigit)
-                let isPort = before[port.endIndex...].first.map { "&?;,'\" ".utf8.contains($0) } == true
-                if isPort { first = secret.lowerBound }
-                return true
+            secrets = secrets.drop { $0.upperBound <= range.lowerBound }
+            let outer = secrets.prefix { $0.lowerBound < range.upperBound }.last.flatMap { secret in
+                secret.upperBound > range.upperBound && !isPassword(secret, of: place, bytes) ? secret : nil
             }
-            result += bytes[start..<max(start, first)]
+            result += bytes[start..<max(start, range.lowerBound)]
             result += (outer.flatMap { _ in placeholder } ?? replacement).utf8
             start = outer?.upperBound ?? range.upperBound
         }
         return String(decoding: result + bytes[start...], as: UTF8.self)
+    }
+
+    /// True if a secret is the password of a user whose name suggests one, as in `//token:a@b`.
+    private static func isPassword(_ secret: Range<Int>, of place: Occurrence, _ bytes: [UInt8]) -> Bool {
+        guard place.isPassword, secret.lowerBound > place.secret.lowerBound else { return false }
+        let colon = bytes[place.secret.lowerBound..<secret.lowerBound].drop(while: \.isUnreserved)
+        return colon.first == UInt8(ascii: ":") ? colon.count == 1 : colon.first == UInt8(ascii: "%") && colon.count < 6
     }
 }

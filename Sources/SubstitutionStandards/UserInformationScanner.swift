@@ -38,6 +38,8 @@ struct UserInformationScanner {
     private var barrenRun = (end: 0, level: 0)
     /// True after the raw "=" of a parameter, which a raw "&" ends.
     private var isInValue = false
+    /// True after the "?" of a URL, until white space.
+    private var isInQuery = false
     /// The end of the last run in which `endOfValue(from:)` looked for a raw "&", and the first one's offset there.
     private var valueEnd = (run: 0, value: Int?.none)
     /// The end of the parameter's value in which `placeWithoutScheme` last found nothing.
@@ -55,6 +57,7 @@ struct UserInformationScanner {
                 readColon(letter)
             } else if isSpace(letter) || letter.isOne(of: "?#&=,;()[]{}<>|`\"'") {
                 if isSpace(letter) || letter.level == 0 && letter.isOne(of: "?#&=") {
+                    isInQuery = !isSpace(letter) && (isInQuery || letter.byte == UInt8(ascii: "?"))
                     isInValue = letter.byte == UInt8(ascii: "=")
                 }
                 begin(at: letter.end)
@@ -109,8 +112,8 @@ struct UserInformationScanner {
         while offset < text.count, !isClosingQuote(offset) {
             let letter = letter(at: offset)
             if isSpace(letter) || letter.level <= level && letter.isOne(of: "/\\?#") { break }
-            // A percent-encoded URL in the value of a query parameter ends where the parameter ends.
-            if level > 0, letter.level == 0, letter.byte == UInt8(ascii: "&") { break }
+            // A URL in the value of a query parameter ends where the parameter ends.
+            if level > 0 || isInQuery && isInValue, letter.level == 0, letter.byte == UInt8(ascii: "&") { break }
             if letter.byte == UInt8(ascii: "@") { at = offset..<letter.end }
             if letter.byte == UInt8(ascii: "]"), self.letter(at: start).byte == UInt8(ascii: "[") {
                 colon = nil
@@ -128,7 +131,8 @@ struct UserInformationScanner {
             return hide(Occurrence(secret: start..<at.lowerBound, end: at.upperBound, isPassword: isPassword))
         }
         // The text after the colon is not a port, so it may be a password that contains a "/" or a space.
-        if let colon, !isPort || colon == offset && isSpace(next), let at = lastAt(after: offset) {
+        let endsValue = isInQuery && isInValue && next.level == 0 && next.byte == UInt8(ascii: "&")
+        if let colon, !endsValue, !isPort || colon == offset && isSpace(next), let at = lastAt(after: offset) {
             return hide(Occurrence(secret: start..<at.lowerBound, end: at.upperBound, isPassword: true))
         }
         // The current word began before this position, so slashes at this position do not begin another authority.

@@ -28,17 +28,18 @@ package func visible(_ text: some StringProtocol) -> String { printable(withoutU
 
 /// Returns the text with "…" instead of the user information of each URL (RFC 3986 §3.2.1).
 ///
-/// This is all between "//" and the last "@" before a "/", "?" or "#", unless the slashes follow a name, as in
-/// `img//logo@2x.png`. In other spellings, it is not found.
+/// This is all between "//" and the last "@" before a "/", "?" or "#", or in a query before a "&", unless the slashes
+/// follow a name, as in `img//logo@2x.png`. In other spellings, it is not found.
 func withoutUserInformation(_ text: some StringProtocol) -> String {
     guard text.utf8.contains(UInt8(ascii: "@")) else { return String(text) }
-    var (rest, result): (ArraySlice<UInt8>, [UInt8]) = (Array(text.utf8)[...], [])
+    var (rest, result, isQuery): (ArraySlice<UInt8>, [UInt8], Bool) = (Array(text.utf8)[...], [], false)
     while !rest.isEmpty {
-        let part = rest.prefix { !"/?#".utf8.contains($0) }
+        let part = rest.prefix { !"/?#".utf8.contains($0) && !(isQuery && $0 == UInt8(ascii: "&")) }
         let at = part.lastIndex(of: UInt8(ascii: "@")) ?? part.startIndex
         let isAuthority = result.suffix(2).elementsEqual("//".utf8) && result.dropLast(2).last?.isUnreserved != true
         result += isAuthority && at > part.startIndex ? Array("…".utf8) + part[at...] : Array(part)
         result += rest.dropFirst(part.count).prefix(1)
+        isQuery = result.last == UInt8(ascii: "?") || isQuery && !part.contains(where: { $0 <= 0x20 })
         rest = rest.dropFirst(part.count + 1)
     }
     return String(decoding: result, as: UTF8.self)
