@@ -74,7 +74,7 @@ package struct SecretScanner {
     /// True if the text holds a time of expiry, as signed URLs do.
     private var isSigned = false
     /// The minimum lengths of parameters that are secrets because of another, keyed by name.
-    private var paired: [String: Int] = [:]
+    private var paired = ["code": 40]
     private var found: [Place] = []
     private var zone: Zone
     /// The index at which the current parameter, segment of a path, or word of a text begins.
@@ -222,7 +222,8 @@ package struct SecretScanner {
             }
             begin(.query, after: index)
         } else if letter.isOne(of: "&") || letter.isOne(of: "/;") && zone == .path {
-            begin(zone, after: index)
+            // In a form, a parameter may follow a URL without a query.
+            begin(letter.isOne(of: "&") && !isURL ? .query : zone, after: index)
         } else if letter.isOne(of: "/"), zone == .text, index == parameter || letters[index - 1].isOne(of: ":/") {
             begin(.path, after: index)
         } else if letter.isOne(of: "="), value == parameter {
@@ -311,7 +312,8 @@ package struct SecretScanner {
             let last = endOfValue(next, isLine: isLine)
             return add(zone == .query ? parameterName : name, whole(next), to: last, isCertain: true, isToken: true)
         }
-        if suggestion == .certain, let secret = secretAfterBareName(start, end) {
+        let isOfLink = zone == .path && SecretWords.links.contains(name.lowercased())
+        if suggestion == .certain || isOfLink, let secret = secretAfterBareName(start, end) {
             return add(name, secret.lowerBound, to: secret.upperBound, isCertain: true)
         }
         return end
@@ -686,7 +688,7 @@ package struct SecretScanner {
         let value = letters[content].prefix { !$0.isOne(of: "=") }
         let name = name.lowercased()
         if isSigned { return false }
-        if SecretWords.publicNames.contains(name) { return true }
+        if SecretWords.isPublic(name) { return true }
         // The digests MD5, SHA-1 and SHA-256.
         if isPartOfPage, Self.versionsOfParts.contains(name), [32, 40, 64].contains(value.count) {
             return value.allSatisfy(\.byte.isHexDigit)

@@ -19,7 +19,7 @@ package enum SecretWords {
         if name.hasPrefix("bot"), name.utf8.count > 8, name.utf8.dropFirst(3).allSatisfy(\.isASCIIDigit) {
             return .certain
         }
-        if publicNames.contains(name) { return nil }
+        if isPublic(name) { return nil }
         let words = words(of: name)
         let whole = Array(words.joined().utf8)
         let isPart = whole.indices.contains { parts.contains(atStartOf: whole[$0...]) }
@@ -76,7 +76,7 @@ package enum SecretWords {
         "logincode", "smscode", "mfacode", "facode", "onetimecode", "backupcode", "devicecode", "usercode", "twofactor",
         "securityanswer", "recoveryphrase", "seedphrase", "remoteuser", "clientcert", "clientprincipal", "authdata",
         "authinfo", "userpass", "userauth", "basicauth", "httpauth", "storepass", "keypass", "userpw", "dbpw", "newpw",
-        "mypw", "authpw", "aspxauth", "securitycode", "cardnumber", "passord", "losenord", "salasana",
+        "mypw", "authpw", "aspxauth", "securitycode", "cardnumber", "oobcode", "passord", "losenord", "salasana",
     ])
     private static let certain: Set = [
         "auth", "authz", "authn", "pass", "pw", "pswd", "psw", "psk", "pin", "otp", "totp", "mfa", "tan", "lsid",
@@ -85,12 +85,15 @@ package enum SecretWords {
         "ssn", "iban", "pat", "stok", "heslo", "jelszo", "lozinka", "pword", "pswrd", "mtan", "accessid",
         "googleaccessid", "awsaccesskeyid",
     ]
-    /// The names of parameters that are the same for every visitor, although they look like secrets.
+    /// True for a parameter that is the same for every visitor, although it looks like a secret.
     ///
-    /// They are those of Vercel's deployments, Drupal's lists of stylesheets, the pictures of Unsplash, YouTube and
-    /// Facebook, the fonts of Google and Adobe, and reCAPTCHA.
-    static let publicNames: Set = [
-        "dpl", "include", "ixid", "sqp", "rs", "_nc_sid", "_nc_ohc", "kit", "skey", "primer", "render",
+    /// Facebook's pictures have several.
+    static func isPublic(_ name: String) -> Bool { name.hasPrefix("_nc_") || publicNames.contains(name) }
+
+    /// The names of Vercel's deployments, Drupal's lists of stylesheets, pictures of Unsplash and YouTube, fonts of
+    /// Google and Adobe, and reCAPTCHA.
+    private static let publicNames: Set = [
+        "dpl", "include", "ixid", "sqp", "rs", "kit", "skey", "primer", "render",
     ]
     private static let likely: Set = [
         "code", "state", "nonce", "email", "user", "username", "login", "account", "policy", "verifier", "challenge",
@@ -100,8 +103,16 @@ package enum SecretWords {
 
     /// The parameters beside which another is a secret if it is long enough.
     ///
-    /// They are those of Subsonic and InfluxDB (a user and a password), of OAuth (RFC 6749 §4.1.2), and of Telegram.
-    static let pairs = ["u": ("p", 1), "state": ("code", 10), "auth_date": ("hash", 32)]
+    /// They are those of Subsonic and InfluxDB (a user and a password), of OAuth (RFC 6749 §4.1.2, RFC 9207), of
+    /// Telegram, and of links of WordPress for a new password.
+    static let pairs = [
+        "u": ("p", 1), "state": ("code", 10), "iss": ("code", 10), "auth_date": ("hash", 32), "login": ("key", 16),
+    ]
+
+    /// The words before the random part of a link that is sent to one person, as in `/password/reset/…`.
+    static let links: Set = [
+        "reset", "verify", "activate", "confirm", "unsubscribe", "invite", "invitation", "invitations", "magic",
+    ]
 
     /// The schemes of the `Authorization` field, after which a secret follows.
     package static let schemes: Set = [
@@ -114,21 +125,28 @@ package enum SecretWords {
     /// They are those of JSON in base64 (as in a JWT), PASETO, Amazon, GitHub, GitLab, Slack, Stripe, Google, OpenAI,
     /// Anthropic, npm, SendGrid, DigitalOcean, Shopify, PyPI, Square, Facebook, Hugging Face, Atlassian, Vault, Figma,
     /// Sentry, Grafana, Linear, Notion, Postman, New Relic, Dropbox, Docker, PlanetScale,
-    /// Supabase, and PEM.
+    /// Supabase, Groq, xAI, HubSpot, Bitbucket, and PEM.
     static let marks = Beginnings([
-        "eyJ", "ewog", "eyAi", "v2.local.", "v4.local.", "v2.public.", "v4.public.", "AKIA",
+        "eyJ", "ewog", "eyAi", "v1.local.", "v2.local.", "v3.local.", "v4.local.", "v1.public.", "v2.public.",
+        "v3.public.", "v4.public.", "AKIA",
         "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glcbt-",
-        "glptt-", "xoxb-", "xoxp-", "xoxa-", "xoxe-", "xoxe.", "xoxs-", "xoxr-", "xapp-", "sk_live_", "sk_test_",
+        "glptt-", "glft-", "gloas-", "glagent-", "glimt-", "glsoat-", "xoxc-", "xoxd-", "xoxb-", "xoxp-", "xoxa-",
+        "xoxe-", "xoxe.", "xoxs-", "xoxr-", "xapp-", "sk_live_", "sk_test_",
         "rk_live_", "rk_test_", "whsec_", "AIza", "ya29.", "GOCSPX-", "sk-proj-", "sk-ant-", "sk-or-", "sk-svcacct-",
+        "sk-admin-", "gsk_", "xai-", "pat-na1-", "pat-eu1-",
         "npm_", "SG.", "dop_v1_", "doo_v1_",
         "dor_v1_", "shpat_", "shpca_", "shppa_", "shpss_", "pypi-", "sq0atp-", "sq0csp-", "EAAC", "EAAB", "EAAA",
-        "hf_", "ATATT3", "hvs.", "hvb.", "figd_", "sntrys_", "sntryu_", "glsa_", "glc_", "lin_api_", "ntn_",
+        "EAAD", "EAAG", "EAAJ",
+        "hf_", "ATATT3", "ATCTT3", "ATBB", "shpua_", "lin_oauth_", "dckr_oat_", "sl.u.", "hvs.", "hvb.", "figd_",
+        "sntrys_", "sntryu_", "glsa_", "glc_", "lin_api_", "ntn_",
         "PMAK-", "NRAK-", "sl.B", "dckr_pat_", "pscale_", "sbp_", "AGE-SECRET-KEY-", "-----BEGI",
     ])
 
     /// The marks with which words and names of files also begin, such as `npm_modules` and `SG.html`.
     static let weakMarks = Beginnings([
-        "eyJ", "ewog", "eyAi", "AIza", "sk-or-", "npm_", "SG.", "EAAC", "EAAB", "EAAA", "hf_", "glc_", "sl.B",
+        "eyJ", "ewog", "eyAi", "AIza", "sk-or-", "npm_", "SG.", "v1.public.", "v3.public.", "EAAC", "EAAB", "EAAA",
+        "EAAD", "EAAG", "EAAJ", "ATBB",
+        "gsk_", "xai-", "pat-na1-", "pat-eu1-", "sl.u.", "hf_", "glc_", "sl.B",
         "pypi-", "sbp_", "xapp-", "hvs.", "hvb.", "ntn_", "figd_", "pscale_", "lin_api_", "glsa_",
     ])
 

@@ -81,7 +81,11 @@ struct SecretMaskTests {
             ";%6Asessionid=hunter2", "/token=hunter2/b", "/b%3Ftoken%3Dhunter2/c", "/b;a=1;pw=hunter2",
             "/b&token=hunter2", "?time=10:30&password=a@hunter2", "?from=2026-11-27T00:00:00Z&password=hunter2@x",
             "?data=%7B%22a%22:1,%22password%22:%22a@hunter2%22%7D", "?q=a:b&x=1&token=a@b@hunter2", "?u=joe&p=hunter2",
-            "?state=ab&code=hunter2hunter2", "?auth_date=1700000000&hash=hunter2aaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "?state=ab&code=hunter2hunter2", "?iss=https://h&code=hunter2hunter2",
+            "?mode=resetPassword&oobCode=hunter2",
+            "?code=hunter2aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaAzFuaaaa==",
+            "?action=rp&key=hunter2aaaaaaaaaaaa&login=joe",
+            "?auth_date=1700000000&hash=hunter2aaaaaaaaaaaaaaaaaaaaaaaaaaaa",
             ";stok=hunter2/b", "/bot123456:hunter2/getMe", "/eyJfcmFpbHMiOnsicGFzc3dvcmQiOiJodW50ZXIyIn19/a",
         ]
     )
@@ -110,6 +114,8 @@ struct SecretMaskTests {
             let url = "https://h/reset/\(word)\(tail)"
             #expect(SecretMask.isCertain(in: url) && !SecretMask.masked(url).contains(word.prefix(12)), "\(url)")
         }
+        #expect(SecretMask.isCertain(in: "https://h/password/reset/41036fe9629a9f4eb895c90307d644358ee57c9dd050e34b"))
+        #expect(!SecretMask.isCertain(in: "https://h/css/reset/normalize.css"))
         #expect(SecretMask.isCertain(in: "https://h/activate/eyJ1aWQiOjF9:1abcde:Ab3dE5gH7jK9mN1pQ3rS/"))
     }
 
@@ -316,6 +322,8 @@ struct SecretMaskTests {
             ("https://h/:ghp_16C7e42F292c6912E7 is", "https://h/:masked is"),
             ("it sent {\"session\":{\"id\":\"ab\"}}", "it sent {\"session\":{masked}}"),
             ("it sent {\"a\":[{\"b\":\"ab\"}]}", "it sent {\"a\":[{\"b\":\"ab\"}]}"),
+            ("it sent a=https://h/b&client_secret=hunter2/a==", "it sent a=https://h/b&client_secret=masked"),
+            ("{\"url\":\"//h/b\",\"pin\":\"a/b c\"}", "{\"url\":\"//h/b\",\"pin\":\"masked\"}"),
             ("password: hunter2", "password: masked"), ("https://h/a?state=x&code=y", "https://h/a?state=x&code=y"),
             ("https://h/a?state=x&code=abcdefghij", "https://h/a?state=x&code=masked"),
             ("at 10:30 it sent token=a@b to h", "at 10:30 it sent token=masked to h"),
