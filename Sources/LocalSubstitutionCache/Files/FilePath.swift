@@ -53,8 +53,7 @@ package struct FilePath: Hashable, Sendable {
 
     package static func == (first: Self, second: Self) -> Bool {
         // `elementsEqual` takes many times longer for paths.
-        let count = first.text.utf8.count
-        return count == second.text.utf8.count && memcmp(first.text, second.text, count) == 0
+        first.text.utf8.count == second.text.utf8.count && memcmp(first.text, second.text, first.text.utf8.count) == 0
     }
 
     package func hash(into hasher: inout Hasher) {
