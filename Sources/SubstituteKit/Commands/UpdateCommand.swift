@@ -193,12 +193,12 @@ private struct UpdateRun {
         for file in updated { console.print("updated \(file)") }
         if let version { console.print("raised \"$version\" to \(version)") }
         for (index, finding) in findings.enumerated() {
-            let file = finding.copy.substitution
-            let reason = failed[index] ?? finding.reason ?? ""
+            let (file, reason) = (finding.copy.substitution, failed[index] ?? finding.reason ?? "")
             if finding.state == .edited, failed[index] == nil {
                 console.print("kept \(visible(file.file)): \(visible(reason))")
             } else if failed[index] != nil || ![.current, .exempt].contains(finding.state) {
-                console.printError("\(quoted(file.url)) was not loaded: \(visible(reason))")
+                let verb = finding.state == .conflict && failed[index] == nil ? "replaced" : "loaded"
+                console.printError("\(quoted(file.url)) was not \(verb): \(visible(reason))")
                 if failed[index] == nil { finding.remedies(addition.manifest, options).forEach(console.printError) }
             }
         }
