@@ -223,7 +223,7 @@ package struct SecretScanner {
             begin(.query, after: index)
         } else if letter.isOne(of: "&") || letter.isOne(of: "/;") && zone == .path {
             // In a form, a parameter may follow a URL without a query.
-            begin(letter.isOne(of: "&") && !isURL ? .query : zone, after: index)
+            begin(letter.isOne(of: "&") && zone == .path && !isURL ? .query : zone, after: index)
         } else if letter.isOne(of: "/"), zone == .text, index == parameter || letters[index - 1].isOne(of: ":/") {
             begin(.path, after: index)
         } else if letter.isOne(of: "="), value == parameter {
@@ -312,7 +312,7 @@ package struct SecretScanner {
             let last = endOfValue(next, isLine: isLine)
             return add(zone == .query ? parameterName : name, whole(next), to: last, isCertain: true, isToken: true)
         }
-        let isOfLink = zone == .path && SecretWords.links.contains(name.lowercased())
+        let isOfLink = zone != .text && SecretWords.links.contains(name.lowercased())
         if suggestion == .certain || isOfLink, let secret = secretAfterBareName(start, end) {
             return add(name, secret.lowerBound, to: secret.upperBound, isCertain: true)
         }
@@ -404,7 +404,7 @@ package struct SecretScanner {
             sign.value += 1
             guard sign.value < letters.count else { return nil }
             // An empty text is no secret, but a secret in a query may begin with two quotation marks.
-            let isEmpty = letters[sign.value].byte == next.byte
+            let isEmpty = letters[sign.value].byte == next.byte && letters[sign.value].count == next.count
             if isEmpty, zone != .query || letters.dropFirst(sign.value + 1).first?.endsPiece != false { return nil }
         } else {
             sign.isLine = zone == .text && !isEqual && !sign.isOfJSON && sign.value > index + 1
@@ -552,9 +552,9 @@ package struct SecretScanner {
     /// Returns the secret in `token&secret`, or in `/token/secret` if it is random.
     private func secretAfterBareName(_ start: Int, _ end: Int) -> Range<Int>? {
         let next = end + 1
-        guard next < letters.count, letters[next].isOfWord,
-            letters[end].isOne(of: zone == .query ? "&" : "/")
-        else { return nil }
+        guard next < letters.count, letters[next].isOfWord else { return nil }
+        let isPath = letters[end].isOne(of: "/")
+        guard isPath || zone == .query && letters[end].isOne(of: "&") else { return nil }
         var last = letters[next...].firstIndex { $0.endsPiece || $0.isOne(of: "/=") } ?? letters.count
         if zone == .text {
             // The line of the file, or the end of the sentence, may follow the path.
@@ -562,7 +562,7 @@ package struct SecretScanner {
             while last > next, letters[last - 1].isOne(of: ".") { last -= 1 }
         }
         // In a text, this is a file's path.
-        if zone != .query { return isRandom(next..<last) ? next..<(zone == .path ? endOfValue(next) : last) : nil }
+        if isPath { return isRandom(next..<last) ? next..<(zone == .text ? last : endOfValue(next)) : nil }
         let isNamed = last < letters.count && letters[last].isOne(of: "=")
         return isNamed || letters[end].isRaw && !isStartOfPiece(start) ? nil : next..<endOfValue(next)
     }
@@ -596,7 +596,9 @@ package struct SecretScanner {
             else {
                 continue
             }
-            let isCertain = !SecretWords.weakMarks.contains(atStartOf: rest) || rest.count >= 12 && hasKey(rest)
+            let isCertain =
+                !SecretWords.weakMarks.contains(atStartOf: rest)
+                || rest.count >= 12 && hasKey(rest) && !isFileName(word)
             if isCertain {
                 if isPublicObject(index..<word.upperBound) { continue }
                 return (index, true, !SecretWords.marksOfSites.contains(atStartOf: rest))
@@ -630,7 +632,9 @@ package struct SecretScanner {
         let content = String(decoding: data, as: UTF8.self)
         var scanner = SecretScanner(content, false, isNested: true)
         scanner.scan()
-        return object["exp"] == nil && scanner.found.isEmpty && !UserInformation.isPresent(in: content)
+        let isSecret = scanner.found.contains { $0.isCertain || $0.isObject || $0.name.lowercased() == "email" }
+        // Laravel encrypts values with a `mac`.
+        return !isSecret && ["exp", "mac"].allSatisfy { object[$0] == nil } && !UserInformation.isPresent(in: content)
     }
 
     /// True for eight or more letters and digits in a row, some of both.

@@ -146,7 +146,7 @@ package enum SecretWords {
     static let weakMarks = Beginnings([
         "eyJ", "ewog", "eyAi", "AIza", "sk-or-", "npm_", "SG.", "v1.public.", "v3.public.", "EAAC", "EAAB", "EAAA",
         "EAAD", "EAAG", "EAAJ", "ATBB",
-        "gsk_", "xai-", "pat-na1-", "pat-eu1-", "sl.u.", "hf_", "glc_", "sl.B",
+        "gsk_", "xai-", "pat-na1-", "pat-eu1-", "glimt-", "ghs_", "sk-admin-", "sl.u.", "hf_", "glc_", "sl.B",
         "pypi-", "sbp_", "xapp-", "hvs.", "hvb.", "ntn_", "figd_", "pscale_", "lin_api_", "glsa_",
     ])
 

@@ -93,7 +93,7 @@ package enum UserInformation {
         for place in places where range(place).upperBound > start {
             let range = range(place)
             secrets = secrets.drop { $0.upperBound <= range.lowerBound }
-            let outer = secrets.prefix { $0.lowerBound < range.upperBound }.last.flatMap { secret in
+            let outer = secrets.prefix { $0.lowerBound < place.end }.last.flatMap { secret in
                 secret.upperBound > range.upperBound && !isPassword(secret, of: place, bytes) ? secret : nil
             }
             result += bytes[start..<max(start, range.lowerBound)]

@@ -106,6 +106,7 @@ struct SecretMaskTests {
             #"{"_rails":{"data":12,"exp":"2026-11-27T12:00:00Z","pur":"User\npassword_reset\n900"}}"#,
             #"{"_rails":{"data":1,"pur":"user/magic_link"}}"#, #"{"uid":1,"purpose":"reset","exp":1700000000}"#,
             #"{"email":"joe@example.com","list":3}"#, #"{"url":"https://joe:hunter2@h/"}"#,
+            #"{"iv":"AAECAwQFBgcICQ","value":"cGxhaW4","mac":"9f86d081884c7d65"}"#,
         ]
     )
     func signed(object: String) {
@@ -115,6 +116,8 @@ struct SecretMaskTests {
             #expect(SecretMask.isCertain(in: url) && !SecretMask.masked(url).contains(word.prefix(12)), "\(url)")
         }
         #expect(SecretMask.isCertain(in: "https://h/password/reset/41036fe9629a9f4eb895c90307d644358ee57c9dd050e34b"))
+        #expect(SecretMask.isCertain(in: "https://h/a?next=/invitations/41036fe9629a9f4eb895c90307d64435/accept"))
+        #expect(SecretMask.isCertain(in: "https://h/a?u=https%3A%2F%2Fh%2Freset%2F41036fe9629a9f4eb895c90307d64435"))
         #expect(!SecretMask.isCertain(in: "https://h/css/reset/normalize.css"))
         #expect(SecretMask.isCertain(in: "https://h/activate/eyJ1aWQiOjF9:1abcde:Ab3dE5gH7jK9mN1pQ3rS/"))
     }
@@ -257,6 +260,8 @@ struct SecretMaskTests {
             "/l/font?kit=KFOmCnqEu92Fr1Mu4mxP5Lh2a9Q&skey=a0a0114a1dcab3ac&v=v47",
             "/v/t39/1_2_n.jpg?_nc_cat=1&_nc_sid=f907e8&_nc_ohc=Q7kNvgHyB2cXp9dLm4",
             "/vi/abc/hqdefault.jpg?sqp=-oaymwEcCNACELwBSFXyq4qpAw4IARUAAIhCGAFwAcABBg==&rs=AOn4CLDkQ7xV2bNm9pLr",
+            "/2045001--bodo-glimt-vs-tottenham/", "/gsk_annualreport2024.pdf", "/docs/ghs_labels2024.pdf",
+            "/eyJidWNrZXQiOiJiIiwia2V5IjoicHJvZHVjdHMvMTIzNDUiLCJlZGl0cyI6eyJhIjoxfX0=",
             "/api.js?render=6LeIxAcTAAAAAJcZVRqyHh71UMIEGNQ_MXjiZKhI",
         ]
     )
