@@ -93,7 +93,7 @@ package enum SecretWords {
     /// The names of Vercel's deployments, Drupal's lists of stylesheets, pictures of Unsplash and YouTube, fonts of
     /// Google and Adobe, and reCAPTCHA.
     private static let publicNames: Set = [
-        "dpl", "include", "ixid", "sqp", "rs", "kit", "skey", "primer", "render",
+        "dpl", "include", "ixid", "sqp", "rs", "kit", "primer", "render",
     ]
     private static let likely: Set = [
         "code", "state", "nonce", "email", "user", "username", "login", "account", "policy", "verifier", "challenge",
@@ -146,7 +146,8 @@ package enum SecretWords {
     static let weakMarks = Beginnings([
         "eyJ", "ewog", "eyAi", "AIza", "sk-or-", "npm_", "SG.", "v1.public.", "v3.public.", "EAAC", "EAAB", "EAAA",
         "EAAD", "EAAG", "EAAJ", "ATBB",
-        "gsk_", "xai-", "pat-na1-", "pat-eu1-", "glimt-", "ghs_", "sk-admin-", "sl.u.", "hf_", "glc_", "sl.B",
+        "gsk_", "xai-", "pat-na1-", "pat-eu1-", "glft-", "gloas-", "glagent-", "glimt-", "ghs_", "sk-admin-", "sl.u.",
+        "hf_", "glc_", "sl.B",
         "pypi-", "sbp_", "xapp-", "hvs.", "hvb.", "ntn_", "figd_", "pscale_", "lin_api_", "glsa_",
     ])
 

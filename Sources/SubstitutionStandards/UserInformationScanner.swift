@@ -56,8 +56,7 @@ struct UserInformationScanner {
             } else if letter.byte == UInt8(ascii: ":") {
                 readColon(letter)
             } else if isSpace(letter) || letter.isOne(of: "?#&=,;()[]{}<>|`\"'") {
-                // A URL ends at a quotation mark.
-                let isEnd = isSpace(letter) || letter.isOne(of: "\"'<>")
+                let isEnd = isSpace(letter) || letter.isOne(of: "\"'<>)`")
                 if isEnd || letter.level == 0 && letter.isOne(of: "?#&=") {
                     isInQuery = !isEnd && (isInQuery || letter.byte == UInt8(ascii: "?"))
                     isInValue = letter.byte == UInt8(ascii: "=")

@@ -39,7 +39,7 @@ func withoutUserInformation(_ text: some StringProtocol) -> String {
         let isAuthority = result.suffix(2).elementsEqual("//".utf8) && result.dropLast(2).last?.isUnreserved != true
         result += isAuthority && at > part.startIndex ? Array("…".utf8) + part[at...] : Array(part)
         result += rest.dropFirst(part.count).prefix(1)
-        isQuery = result.last == UInt8(ascii: "?") || isQuery && !part.contains { " \t\n\"'<>".utf8.contains($0) }
+        isQuery = result.last == UInt8(ascii: "?") || isQuery && !part.contains { " \t\n\"'<>)".utf8.contains($0) }
         rest = rest.dropFirst(part.count + 1)
     }
     return String(decoding: result, as: UTF8.self)
