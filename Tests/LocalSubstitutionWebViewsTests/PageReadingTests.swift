@@ -93,34 +93,32 @@ struct PageReadingTests {
         #expect(page == "<img src=a><img src=substitution-https://h/m>")
     }
 
-    private static let share = Program.isLongRun ? 1 : 8
-
-    /// Pages whose tags are as expensive as possible to read; in the past, each page of 1 MB took minutes.
-    private static let hostile: [(name: String, page: String)] = [
-        (
-            "attributes",
-            String(repeating: "<b \((0..<60_000 / share).map { "a\($0)" }.joined(separator: " "))>", count: 2)
-        ),
-        (
-            "many alike",
-            (0..<1_000 / share).map { number in
+    /// Pages whose tags are as expensive as possible to read.
+    private static let hostile: [String: @Sendable (_ size: Int) -> String] = [
+        "attributes": { size in
+            String(repeating: "<b \((0..<size * 60).map { "a\($0)" }.joined(separator: " "))>", count: 2)
+        },
+        "many alike": { size in
+            (0..<size).map { number in
                 "<p><b \((0..<200).map { "a\($0)" }.joined(separator: " ")) z=\(number)></p>"
             }
             .joined()
-        ),
-        (
-            "opened again",
-            "<p>" + (0..<500).map { "<b a=\($0)>" }.joined() + String(repeating: "<p>x", count: 200_000 / share)
-        ),
-        (
-            "closed again",
-            "<p>" + (0..<500).map { "<b a=\($0)>" }.joined() + String(repeating: "x</p><p>", count: 100_000 / share)
-        ),
+        },
+        "opened again": { size in
+            "<p>" + (0..<500).map { "<b a=\($0)>" }.joined() + String(repeating: "<p>x", count: size * 200)
+        },
+        "closed again": { size in
+            "<p>" + (0..<500).map { "<b a=\($0)>" }.joined() + String(repeating: "x</p><p>", count: size * 100)
+        },
     ]
 
-    @Test("No page takes minutes", .timeLimit(.minutes(5)), arguments: hostile.map(\.name))
+    @Test("The cost of a page is linear", arguments: hostile.keys.sorted())
     func hostilePages(name: String) throws {
-        let page = try #require(Self.hostile.first { $0.name == name }).page
-        #expect(PageScanner.references(in: Array((page + "<svg><a href=x>").utf8)).addresses.count == 1)
+        let page = try #require(Self.hostile[name])
+        let growth = Growth.whenEightfold(Program.isLongRun ? 125 : 16) { size in
+            let text = page(size) + "<svg><a href=x>"
+            #expect(PageScanner.references(in: Array(text.utf8)).addresses.count == 1)
+        }
+        #expect(growth < Growth.limit)
     }
 }
