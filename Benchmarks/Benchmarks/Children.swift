@@ -126,7 +126,7 @@ enum Child: String {
         let megabytes = (try memory.run(large.manifest).numbers.first ?? .nan) / 1e6
         var rows = [
             MeasuredRow(
-                name: "resident after loading 1,000 files of 50 KB",
+                name: "memory after loading 1,000 files",
                 value: megabytes,
                 unit: "MB",
                 baseline: "before, in MB",
@@ -140,12 +140,12 @@ enum Child: String {
         let least = (try leastMemory.run(small.manifest).numbers.first ?? .nan) / Double(count) - 200
         let baselines = [
             ("loaded", bytes.first ?? .nan, "the bytes, in KB", 1000, MeasuredRow.Target.atMost(1.1)),
-            ("and built", bytes.last ?? .nan, "the bytes, in KB", 1000, .atMost(2.3)),
-            ("and built", bytes.last ?? .nan, "Foundation's objects alone", least, .atMost(2)),
+            ("built", bytes.last ?? .nan, "the bytes, in KB", 1000, .atMost(2.3)),
+            ("built", bytes.last ?? .nan, "Foundation's objects alone", least, .atMost(2)),
         ]
         rows += baselines.map { state, bytes, baseline, divisor, target in
             MeasuredRow(
-                name: "resident, each of \(count) entries of 200 bytes, \(state)",
+                name: "memory of each of \(count) entries, \(state)",
                 value: bytes,
                 unit: "bytes",
                 baseline: baseline,
@@ -171,7 +171,7 @@ enum Child: String {
             launchRow("a folder of 10000 files of 10 KB", folder, rounds: 3),
             launchRow("1 GB in 20000 files", large, rounds: 3),
         ]
-            + zip(["loaded", "and built"], megabytes).map { state, megabytes in
+            + zip(["loaded", "built"], megabytes).map { state, megabytes in
                 MeasuredRow(
                     name: "resident for 1 GB in 20000 files, \(state)",
                     value: megabytes,

@@ -94,7 +94,7 @@ enum Table {
             FileHandle.standardError.write(Data("\(page.path) has no line \(head)\n".utf8))
             exit(2)
         }
-        let body = rows.filter { $0.target != nil || $0.unit == "ms" }.map { row in
+        let body = rows.filter { $0.target != nil || $0.name.hasPrefix("launch") }.map { row in
             let (value, ratio) = (MeasuredRow.format(row.value), MeasuredRow.format(row.ratio))
             let target = row.target.map { " (\($0.description))" } ?? ""
             return "|\(row.name)|\(value) \(row.unit)|\(ratio)\(target)|\(row.baseline)|"[...]

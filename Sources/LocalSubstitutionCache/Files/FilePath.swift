@@ -51,7 +51,7 @@ package struct FilePath: Hashable, Sendable {
         text = String(decoding: bytes, as: UTF8.self)
     }
 
-    package static func == (first: Self, second: Self) -> Bool {
+    @inline(never) package static func == (first: Self, second: Self) -> Bool {
         // `elementsEqual` takes many times longer for paths.
         first.text.utf8.count == second.text.utf8.count && memcmp(first.text, second.text, first.text.utf8.count) == 0
     }
