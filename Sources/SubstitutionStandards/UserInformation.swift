@@ -96,7 +96,7 @@ package enum UserInformation {
             let outer = secrets.prefix { $0.lowerBound < place.end }.last.flatMap { secret in
                 secret.upperBound > range.upperBound && !isPassword(secret, of: place, bytes) ? secret : nil
             }
-            result += bytes[start..<max(start, range.lowerBound)]
+            result += bytes[start..<max(start, min(range.lowerBound, outer?.lowerBound ?? .max))]
             result += (outer.flatMap { _ in placeholder } ?? replacement).utf8
             start = outer?.upperBound ?? range.upperBound
         }

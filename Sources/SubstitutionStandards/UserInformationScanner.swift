@@ -38,7 +38,7 @@ struct UserInformationScanner {
     private var barrenRun = (end: 0, level: 0)
     /// True after the raw "=" of a parameter, which a raw "&" ends.
     private var isInValue = false
-    /// True after the "?" of a URL, until white space.
+    /// True after the "?" of a URL, until it ends.
     private var isInQuery = false
     /// The end of the last run in which `endOfValue(from:)` looked for a raw "&", and the first one's offset there.
     private var valueEnd = (run: 0, value: Int?.none)

@@ -413,5 +413,8 @@ struct SecretMaskTests {
                 == "https://h/?origin=http://localhost:3000&password=masked&c=d"
         )
         #expect(SecretMask.masked("https://h/?u=https://token:a@h/b&c=d") == "https://h/?u=https://h/b&c=d")
+        let object = "%7B%22u%22%3A%22https%3A%2F%2Fh%22%2C%22t%22%3A1%2C%22pin%22%3A%22a%40b%22%7D"
+        let masked = SecretMask.masked("https://h/?data=\(object)&c=d")
+        #expect(masked == "https://h/?data=masked&c=d" && SecretMask.isMasked(masked))
     }
 }
