@@ -111,7 +111,7 @@ package enum SecretWords {
 
     /// The words before the random part of a link that is sent to one person, as in `/password/reset/…`.
     static let links: Set = [
-        "reset", "verify", "activate", "confirm", "unsubscribe", "invite", "invitation", "invitations", "magic",
+        "reset", "verify", "activate", "confirm", "unsubscribe", "invite", "invitation", "invitations",
     ]
 
     /// The schemes of the `Authorization` field, after which a secret follows.
@@ -144,7 +144,8 @@ package enum SecretWords {
 
     /// The marks with which words and names of files also begin, such as `npm_modules` and `SG.html`.
     static let weakMarks = Beginnings([
-        "eyJ", "ewog", "eyAi", "AIza", "sk-or-", "npm_", "SG.", "v1.public.", "v3.public.", "EAAC", "EAAB", "EAAA",
+        "eyJ", "ewog", "eyAi", "AIza", "sk-or-", "npm_", "SG.", "v1.local.", "v2.local.", "v3.local.", "v4.local.",
+        "v1.public.", "v2.public.", "v3.public.", "v4.public.", "EAAC", "EAAB", "EAAA",
         "EAAD", "EAAG", "EAAJ", "ATBB",
         "gsk_", "xai-", "pat-na1-", "pat-eu1-", "glft-", "gloas-", "glagent-", "glimt-", "ghs_", "sk-admin-", "sl.u.",
         "hf_", "glc_", "sl.B",

@@ -261,7 +261,8 @@ struct SecretMaskTests {
             "/l/font?kit=KFOmCnqEu92Fr1Mu4mxP5Lh2a9Q&v=v47",
             "/v/t39/1_2_n.jpg?_nc_cat=1&_nc_sid=f907e8&_nc_ohc=Q7kNvgHyB2cXp9dLm4",
             "/vi/abc/hqdefault.jpg?sqp=-oaymwEcCNACELwBSFXyq4qpAw4IARUAAIhCGAFwAcABBg==&rs=AOn4CLDkQ7xV2bNm9pLr",
-            "/2045001--bodo-glimt-vs-tottenham/", "/gsk_annualreport2024.pdf", "/docs/ghs_labels2024.pdf",
+            "/2045001--bodo-glimt-vs-tottenham/", "/gsk_annualreport2024.pdf", "/conf/app.v1.local.json",
+            "/docs/ghs_labels2024.pdf",
             "/eyJidWNrZXQiOiJiIiwia2V5IjoicHJvZHVjdHMvMTIzNDUiLCJlZGl0cyI6eyJhIjoxfX0=",
             "/api.js?render=6LeIxAcTAAAAAJcZVRqyHh71UMIEGNQ_MXjiZKhI",
         ]
