@@ -43,7 +43,7 @@ package enum CacheStatus {
     /// An sf-string holds printable ASCII only, so everything else is percent-encoded, and so are quotation marks and
     /// backslashes.
     private static func string(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        let isPlain = text.utf8.allSatisfy(\.isPathCharacter)
         return "\"\(isPlain ? text : text.addingPercentEncoding(withAllowedCharacters: plain) ?? "?")\""
     }
 
