@@ -5,7 +5,7 @@ import LocalSubstitutionCache
 @main
 struct Main {
     static let help = """
-        USAGE: swift run -c release --package-path Benchmarks Benchmarks [--quick] [--filter TEXT] [--table PAGE] [--check]
+        USAGE: WITHOUT_PLUGINS=1 swift run -c release Benchmarks [--quick] [--filter TEXT] [--table PAGE] [--check]
 
         Prints a row for each measurement and baseline: the median of rounds in which both are timed in turn, and the median
         of the rounds' ratios. "x slower" in a target of "≥" counts how many times longer the baseline takes.
