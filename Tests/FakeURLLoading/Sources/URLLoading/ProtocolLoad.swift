@@ -35,6 +35,8 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
 
     func start() {
         perform { [self] in
+            // The task can be cancelled just before it starts its load.
+            if isStopped { return }
             thread = .current
             stage = .begun
             let loader = protocolClass.init(
