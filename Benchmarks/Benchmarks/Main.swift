@@ -12,7 +12,7 @@ struct Main {
 
         OPTIONS:
           --quick        Fewer rounds, and smaller tables.
-          --filter TEXT  Only the measurements whose group or name contains this.
+          --filter TEXT  Only the groups whose name contains this, such as "task".
           --table PAGE   Replace the table in a page, such as Benchmarks/README.md.
           --check        Exit with 1 when a ratio misses its target by more than a factor of three.
           -h, --help     Print this.
@@ -58,6 +58,11 @@ struct Main {
             if rows.isEmpty { print(Table.header) }
             for row in measured { print(Table.line(row)) }
             rows += measured
+        }
+        if rows.isEmpty {
+            let names = groups.map { "\"\($0.0)\"" }.joined(separator: ", ")
+            FileHandle.standardError.write(Data("Benchmarks has no group \"\(filter)\"; it has \(names)\n".utf8))
+            exit(2)
         }
         if !page.isEmpty { try Table.write(rows, to: URL(fileURLWithPath: page)) }
         let missed = rows.filter { $0.target?.isMet(by: $0.ratio, within: 3) == false }
