@@ -74,7 +74,9 @@ package struct SecretScanner {
     /// True if the text holds a time of expiry, as signed URLs do.
     private var isSigned = false
     /// The minimum lengths of parameters that are secrets because of another, keyed by name.
-    private var paired = ["code": 40]
+    private var paired = SecretWords.long
+    /// True for a font of Google with some letters, whose `skey` is the same for every visitor.
+    private var isOfFont = false
     private var found: [Place] = []
     private var zone: Zone
     /// The index at which the current parameter, segment of a path, or word of a text begins.
@@ -126,6 +128,7 @@ package struct SecretScanner {
         for _ in 0..<3 where !decode() { break }
         let plain = String(decoding: letters.map(\.byte), as: UTF8.self).lowercased()
         isSigned = plain.contains("expir") || plain.contains("exp=")
+        isOfFont = plain.contains("?kit=")
         for index in letters.indices where letters[index].isOne(of: "=") {
             let name = letters[..<index].suffix(10).reversed().prefix { !$0.isOne(of: "?&;") }.reversed()
             guard let (secret, length) = SecretWords.pairs[String(decoding: name.map(\.byte), as: UTF8.self)] else {
@@ -279,7 +282,7 @@ package struct SecretScanner {
             // A prefix names the namespace.
             element = Element(name: name, isUnnamed: end < letters.count && letters[end].isOne(of: ":"))
         }
-        let suggestion = SecretWords.suggestion(of: name)
+        let suggestion = isPublic(name) ? nil : SecretWords.suggestion(of: name)
         if suggestion == .certain, start >= open, let object = objectOfMember(after: end) {
             _ = add(name, object.lowerBound, to: object.upperBound, isObject: true)
         }
@@ -312,8 +315,7 @@ package struct SecretScanner {
             let last = endOfValue(next, isLine: isLine)
             return add(zone == .query ? parameterName : name, whole(next), to: last, isCertain: true, isToken: true)
         }
-        let isOfLink = zone != .text && SecretWords.links.contains(name.lowercased())
-        if suggestion == .certain || isOfLink, let secret = secretAfterBareName(start, end) {
+        if let secret = secretAfterBareName(start..<end, isCertain: suggestion == .certain) {
             return add(name, secret.lowerBound, to: secret.upperBound, isCertain: true)
         }
         return end
@@ -453,7 +455,8 @@ package struct SecretScanner {
         let isRaw = letters[index].isRaw
         // Like an object of JSON, an element that holds elements may be public.
         let isObject = zip(letters[content], letters[content].dropFirst()).contains {
-            $0.isOne(of: "<") && $0.isRaw == isRaw && $1.isOfWord
+            // The tag may have been cut in an encoding: `%3C%2…`.
+            $0.isOne(of: "<") && $0.isRaw == isRaw && $1.isOfWord && !$1.isOne(of: "%")
         }
         if isObject, announced != nil { return nil }
         secretName = nil
@@ -492,7 +495,9 @@ package struct SecretScanner {
     private func isEndTag(_ name: String, at index: Int) -> Bool {
         guard letters[index].isOne(of: "<"), isText("</", at: index) else { return false }
         let word = letters[(index + 2)...].prefix { $0.isOfWord }
-        return isText(name, at: index + 2) || isText(":\(name)", at: word.endIndex)
+        if isText(name, at: index + 2) || isText(":\(name)", at: word.endIndex) { return true }
+        // A message may have been cut inside the tag.
+        return word.suffix(3).map(\.byte).elementsEqual("…".utf8)
     }
 
     private func isText(_ text: String, at index: Int) -> Bool {
@@ -549,22 +554,40 @@ package struct SecretScanner {
         return isOfSentence ? nil : (next, isNamed)
     }
 
-    /// Returns the secret in `token&secret`, or in `/token/secret` if it is random.
-    private func secretAfterBareName(_ start: Int, _ end: Int) -> Range<Int>? {
-        let next = end + 1
-        guard next < letters.count, letters[next].isOfWord else { return nil }
-        let isPath = letters[end].isOne(of: "/")
-        guard isPath || zone == .query && letters[end].isOne(of: "&") else { return nil }
-        var last = letters[next...].firstIndex { $0.endsPiece || $0.isOne(of: "/=") } ?? letters.count
-        if zone == .text {
-            // The line of the file, or the end of the sentence, may follow the path.
-            last = letters[next..<last].firstIndex { $0.isOne(of: ":") } ?? last
-            while last > next, letters[last - 1].isOne(of: ".") { last -= 1 }
+    /// Returns the secret in `token&secret`, and the random one in `/token/secret` or in `/reset/user/secret`.
+    private func secretAfterBareName(_ word: Range<Int>, isCertain: Bool) -> Range<Int>? {
+        let end = word.upperBound
+        guard end < letters.count, letters[end].isOne(of: "&/") else { return nil }
+        var next = end + 1
+        if letters[end].isOne(of: "&") {
+            guard isCertain, zone == .query, next < letters.count, letters[next].isOfWord else { return nil }
+            let isNamed = letters[next...].first { $0.endsPiece || $0.isOne(of: "/=") }?.isOne(of: "=") == true
+            return isNamed || letters[end].isRaw && !isStartOfPiece(word.lowerBound) ? nil : next..<endOfValue(next)
         }
-        // In a text, this is a file's path.
-        if isPath { return isRandom(next..<last) ? next..<(zone == .text ? last : endOfValue(next)) : nil }
-        let isNamed = last < letters.count && letters[last].isOne(of: "=")
-        return isNamed || letters[end].isRaw && !isStartOfPiece(start) ? nil : next..<endOfValue(next)
+        let name = text(word)
+        let isOfLink = zone != .text && SecretWords.isOfLink(name)
+        guard isOfLink || isCertain && !SecretWords.isPublicFolder(name), !isOfHost else { return nil }
+        for _ in 0..<(isOfLink ? 4 : 1) {
+            next = letters[next...].firstIndex { !$0.isOne(of: "/") } ?? letters.count
+            guard next < letters.count, letters[next].isOfWord else { return nil }
+            var last = letters[next...].firstIndex { $0.endsPiece || $0.isOne(of: "/=") } ?? letters.count
+            if zone == .text {
+                // This is a file's path. Its line, or the end of the sentence, may follow.
+                last = letters[next..<last].firstIndex { $0.isOne(of: ":") } ?? last
+                while last > next, letters[last - 1].isOne(of: ".") { last -= 1 }
+            }
+            if isRandom(next..<last) { return next..<(zone == .text ? last : endOfValue(next)) }
+            guard last < letters.count, letters[last].isOne(of: "/") else { return nil }
+            next = last + 1
+        }
+        return nil
+    }
+
+    /// True in the name of a host.
+    private var isOfHost: Bool {
+        guard zone == .path, parameter > 1, letters[parameter - 1].isOne(of: "/"), letters[parameter - 2].isOne(of: "/")
+        else { return false }
+        return parameter == 2 || !letters[parameter - 3].isOfWord
     }
 
     /// Returns the content of a form's part (RFC 7578), if its header ends here.
@@ -588,9 +611,10 @@ package struct SecretScanner {
     /// Some forms begin like words and names of files. A short text of such a form is no key outside a query, and may
     /// be one inside a query.
     private func markedKey(_ word: Range<Int>) -> (index: Int, isCertain: Bool, isToken: Bool)? {
+        let bytes = letters[word].map(\.byte)
         var weak: Int?
         for index in word where index == word.lowerBound || !letters[index - 1].isAlphanumeric {
-            let rest = letters[index..<word.upperBound].prefix(100).lazy.map(\.byte)
+            let rest = bytes[(index - word.lowerBound)...].prefix(100)
             // "ASIA" is also a word.
             guard SecretWords.marks.contains(atStartOf: rest) || rest.count == 20 && rest.starts(with: "ASIA".utf8)
             else {
@@ -692,7 +716,7 @@ package struct SecretScanner {
         let value = letters[content].prefix { !$0.isOne(of: "=") }
         let name = name.lowercased()
         if isSigned { return false }
-        if SecretWords.isPublic(name) { return true }
+        if isPublic(name) || name.isEmpty && isOfCombination(content) { return true }
         // The digests MD5, SHA-1 and SHA-256.
         if isPartOfPage, Self.versionsOfParts.contains(name), [32, 40, 64].contains(value.count) {
             return value.allSatisfy(\.byte.isHexDigit)
@@ -703,6 +727,13 @@ package struct SecretScanner {
             // ASP.NET adds a digit for the padding.
             || !name.isEmpty && [22, 27, 43, 44, 64, 86].contains(value.count)
                 && !value.contains { $0.endsPiece || $0.isOne(of: ":") }
+    }
+
+    private func isPublic(_ name: String) -> Bool { SecretWords.isPublic(name) || isOfFont && name == "skey" }
+
+    /// True after `??`, with which servers combine files; WordPress.com compresses the list of their names.
+    private func isOfCombination(_ content: Range<Int>) -> Bool {
+        content.lowerBound > 1 && letters[..<content.lowerBound].suffix(2).allSatisfy { $0.isOne(of: "?") }
     }
 
     private static let versions: Set = [
@@ -720,7 +751,9 @@ package struct SecretScanner {
         let value = letters[range]
         let slashes = value.indices.filter { letters[$0].isOne(of: "/") }
         let isPath = slashes.count > 1 && (slashes[0] == range.lowerBound || letters[slashes[0] - 1].isOne(of: ":"))
-        guard range.count >= 16, !isPath, !isFileName(range) else { return false }
+        // A public address of Ethereum has 40 hexadecimal digits.
+        let isAddress = range.count == 42 && isText("0x", at: range.lowerBound)
+        guard range.count >= 16, !isPath, !isAddress, !isFileName(range) else { return false }
         return value.split { !$0.isAlphanumeric && !$0.isOne(of: "-_+/=.") }.contains { run in
             guard run.count >= 16 else { return false }
             let kinds = run.indices.compactMap { index -> Kind? in

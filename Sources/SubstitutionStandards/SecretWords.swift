@@ -83,7 +83,7 @@ package enum SecretWords {
         "osid", "sig", "sign", "sid", "tok", "tkn", "cred", "creds", "xauth",
         "hdnea", "hdnts", "hdntl", "saml", "samlresponse", "dpop", "mdp", "clave", "senha", "haslo", "cvv", "cvc",
         "ssn", "iban", "pat", "stok", "heslo", "jelszo", "lozinka", "pword", "pswrd", "mtan", "accessid",
-        "googleaccessid", "awsaccesskeyid",
+        "googleaccessid", "awsaccesskeyid", "samlart", "xjfrogartapi", "xhoneycombteam",
     ]
     /// True for a parameter that is the same for every visitor, although it looks like a secret.
     ///
@@ -91,9 +91,9 @@ package enum SecretWords {
     static func isPublic(_ name: String) -> Bool { name.hasPrefix("_nc_") || publicNames.contains(name) }
 
     /// The names of Vercel's deployments, Drupal's lists of stylesheets, pictures of Unsplash and YouTube, fonts of
-    /// Google and Adobe, and reCAPTCHA.
+    /// Google and Adobe, reCAPTCHA, Webflow's sites, and Google Tag Manager.
     private static let publicNames: Set = [
-        "dpl", "include", "ixid", "sqp", "rs", "kit", "primer", "render",
+        "dpl", "include", "ixid", "sqp", "rs", "kit", "primer", "render", "site", "gtm_auth",
     ]
     private static let likely: Set = [
         "code", "state", "nonce", "email", "user", "username", "login", "account", "policy", "verifier", "challenge",
@@ -109,10 +109,29 @@ package enum SecretWords {
         "u": ("p", 1), "state": ("code", 10), "iss": ("code", 10), "auth_date": ("hash", 32), "login": ("key", 16),
     ]
 
-    /// The words before the random part of a link that is sent to one person, as in `/password/reset/…`.
-    static let links: Set = [
-        "reset", "verify", "activate", "confirm", "unsubscribe", "invite", "invitation", "invitations",
+    /// The parameters that are secrets if they are long, with their minimum lengths: OAuth's code, and the keys and
+    /// sessions of Kaltura, Last.fm, OpenWeather and Baidu.
+    static let long = ["code": 40, "ks": 30, "sk": 32, "appid": 32, "ak": 24]
+
+    /// Returns whether a segment of a path comes before the random part of a link that is sent to one person, as in
+    /// `/password/reset/…`, `/verify-email/…` and `/calendar/ical/…`.
+    static func isOfLink(_ segment: String) -> Bool {
+        let words = words(of: segment)
+        return words.contains(where: links.contains) || links.contains(words.joined())
+    }
+
+    private static let links: Set = [
+        "reset", "verify", "verification", "activate", "activation", "confirm", "confirmation", "recover",
+        "unsubscribe", "invite", "invitation", "invitations", "enroll", "emaillogin", "calendar", "calendars", "ical",
+        "ks",
     ]
+
+    /// Returns whether a random segment may follow a segment that is named like a secret, without being one.
+    ///
+    /// It does after `tokens` (of currencies), `pin` (Skypack's packages) and `oauth_google` (Clerk's pictures).
+    static func isPublicFolder(_ segment: String) -> Bool {
+        ["tokens", "pin"].contains(segment) || segment.hasPrefix("oauth_")
+    }
 
     /// The schemes of the `Authorization` field, after which a secret follows.
     package static let schemes: Set = [
@@ -162,8 +181,12 @@ package enum SecretWords {
         init(_ words: [String]) { self.words = Dictionary(grouping: words.map { Array($0.utf8) }, by: { $0[0] }) }
 
         /// Returns whether a text begins with one of the words.
-        func contains(atStartOf text: some Collection<UInt8>) -> Bool {
-            text.first.flatMap { words[$0] }?.contains { text.starts(with: $0) } == true
+        func contains(atStartOf text: ArraySlice<UInt8>) -> Bool {
+            guard let words = text.first.flatMap({ words[$0] }) else { return false }
+            return text.withUnsafeBytes { text in
+                guard let start = text.baseAddress else { return false }
+                return words.contains { $0.count <= text.count && memcmp($0, start, $0.count) == 0 }
+            }
         }
     }
 }

@@ -216,7 +216,9 @@ struct UserInformationScanner {
         // At a lower level, fewer delimiters end the run, so the run may be longer than the barren run. Search only the
         // part after the barren run.
         let unread = max(start, barrenRun.end)
-        guard let at = lastAt(inRunFrom: unread, level: colon.level, where: { !isNumber($0) }) else {
+        guard let at = lastAt(inRunFrom: unread, level: colon.level, where: { !isNumber($0) }),
+            !isOfTiles(word..<at.lowerBound)
+        else {
             var offset = unread
             while offset < text.count, !endsRun(offset, colon.level) { offset = letter(at: offset).end }
             barrenRun = (offset, colon.level)
@@ -224,6 +226,11 @@ struct UserInformationScanner {
         }
         // If there is neither a scheme nor a password, the word before the colon need not be a user name.
         return at.lowerBound == start ? nil : Occurrence(secret: word..<at.lowerBound, end: at.upperBound)
+    }
+
+    /// True for the name of tiles in a GeoWebCache, such as `topp:states@EPSG:900913@png`.
+    private func isOfTiles(_ range: Range<Int>) -> Bool {
+        String(decoding: text[range].prefix(200), as: UTF8.self).contains("@EPSG:")
     }
 
     /// Returns the offset of the raw "&" that ends a parameter's value; nil if the run ends before one.

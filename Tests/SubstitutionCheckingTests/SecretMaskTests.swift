@@ -87,6 +87,8 @@ struct SecretMaskTests {
             "?code=hunter2aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaAzFuaaaa==",
             "?action=rp&key=hunter2aaaaaaaaaaaa&login=joe",
             "?auth_date=1700000000&hash=hunter2aaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "?ks=hunter2aaaaaaaaaaaaaaaaaaaaaaaaaaa", "?sk=hunter2aaaaaaaaaaaaaaaaaaaaaaaaa", "?SAMLart=hunter2",
+            "?appid=hunter2aaaaaaaaaaaaaaaaaaaaaaaaa", "?ak=hunter2aaaaaaaaaaaaaaaaa",
             ";stok=hunter2/b", "/bot123456:hunter2/getMe", "/eyJfcmFpbHMiOnsicGFzc3dvcmQiOiJodW50ZXIyIn19/a",
         ]
     )
@@ -121,6 +123,31 @@ struct SecretMaskTests {
         #expect(SecretMask.isCertain(in: "https://h/a?u=https%3A%2F%2Fh%2Freset%2F41036fe9629a9f4eb895c90307d64435"))
         #expect(!SecretMask.isCertain(in: "https://h/css/reset/normalize.css"))
         #expect(SecretMask.isCertain(in: "https://h/activate/eyJ1aWQiOjF9:1abcde:Ab3dE5gH7jK9mN1pQ3rS/"))
+    }
+
+    @Test(
+        "The random part of a link that is sent to one person is a secret",
+        arguments: [
+            "/reset/MQ/c8v0xi-9f86d081884c7d659a2feaa0c55ad015/", "/reset//9f86d081884c7d659a2feaa0c55ad015",
+            "/user/reset/1/1764250000/k3uZQqk9Bv7xWm2LpRt5yAa1c8Vd0VoUw_/login",
+            "/lostpassword/reset/form/AbCd3fGh1jKlMnOpQr5tU/anna",
+            "/accounts/password/reset/key/1-c8v0xi-9f86d081884c7d659a2feaa0c55ad015/",
+            "/account/recover/confirm/123/9f86d081884c7d659a2feaa0c55ad015/",
+            "/verify-email/Ab3dE5gH7jK9mN1pQ2rS", "/u/activate-account/9f86d081884c7d659a2feaa0c55ad015",
+            "/session/email-login/9f86d081884c7d659a2feaa0c55ad015",
+            "/wiki/Special:ConfirmEmail/9f86d081884c7d659a2feaa0c55ad015",
+            "/calendar/ical/u%40example.com/private-9f86d081884c7d659a2feaa0c55ad015/basic.ics",
+            "/p/1/playManifest/entryId/0_a/ks/djJ8MTIzfAbCd3fGh1jKlMnOpQr5tU/a.mp4",
+        ]
+    )
+    func links(path: String) throws {
+        let secret = try #require(path.split(separator: "/").max { $0.count < $1.count })
+        for url in ["https://h\(path)", "https://h/a?next=\(path.replacing("/", with: "%2F"))"] {
+            let masked = SecretMask.masked(url)
+            #expect(!masked.contains(secret) && SecretMask.isCertain(in: url), "\(masked)")
+            #expect(masked.hasPrefix("https://h/a?next=") || masked == url.replacing(secret, with: "masked"))
+            #expect(!SecretMask.shown("it sent \(url) to").contains(secret))
+        }
     }
 
     @Test(
@@ -265,10 +292,18 @@ struct SecretMaskTests {
             "/docs/ghs_labels2024.pdf",
             "/eyJidWNrZXQiOiJiIiwia2V5IjoicHJvZHVjdHMvMTIzNDUiLCJlZGl0cyI6eyJhIjoxfX0=",
             "/api.js?render=6LeIxAcTAAAAAJcZVRqyHh71UMIEGNQ_MXjiZKhI",
+            "/latest/dex/tokens/0x6982508145454Ce325dDbE47a25d4ec3d2311933",
+            "/token/0x6982508145454Ce325dDbE47a25d4ec3d2311933", "/pin/react@v17.0.1-yH0aYV1FOvoIPeKbHxg5/a.js",
+            "/oauth_google/img_2aBcDeFgHiJkLmNoPqRsTuVwXyZ", "/gwc/1.0.0/topp:states@EPSG:900913@png/3/1/4.png",
+            "/js/jquery-3.5.1.min.dc5e7f18c8.js?site=5f3e9c1a2b4d6e8f0a1b2c3d",
+            "/_static/??-eJyNjctOwzAQRX8IZ5qSqlkgvg&cssminify=yes",
+            "/l/font?kit=KFOmCnqEu92Fr1Mu4mxP5Lh2a9Q&skey=a0a0114a1dcab3ac&v=v30", "/a.js?gtm_auth=aB3dE5fG7hJ9kL2m",
+            "/beach/calendar/photos/IMG_20241105.jpg", "/reset/normalize-8.0.1/normalize.css",
         ]
     )
     func ordinary(path: String) {
-        let url = "https://cdn.example.com\(path)"
+        // The host's name also contains words of secrets: Cookiebot has a random part after such a host.
+        let url = "https://\(path.contains("?") ? "cdn" : "consent.cookiebot").example.com\(path)"
         #expect(SecretMask.masked(url) == url)
         #expect(SecretMask.masked(text: "\"\(url)\" (line 1)") == "\"\(url)\" (line 1)")
     }
@@ -341,6 +376,9 @@ struct SecretMaskTests {
             ),
             ("it sent <a:token b=\"c\">hunter2</a:token>", "it sent <a:token b=\"c\">masked</a:token>"),
             ("it sent \"<password>hunter2…\" to", "it sent \"<password>masked…\" to"),
+            ("it sent \"<password>hunter2</pass…\" to", "it sent \"<password>masked</pass…\" to"),
+            ("it sent \"%3Cpin%3Ehunter2%3C%2…\" to", "it sent \"%3Cpin%3Emasked\" to"),
+            ("it sent \"<a:pin>hunter2</a…\" to", "it sent \"<a:pin>masked</a…\" to"),
             ("write <token> for it, and <password/> or </pin>", "write <token> for it, and <password/> or </pin>"),
             ("<session><title>A</title></session>", "<session>masked</session>"),
             ("<key>CFBundleName</key><string>App</string>", "<key>CFBundleName</key><string>App</string>"),
