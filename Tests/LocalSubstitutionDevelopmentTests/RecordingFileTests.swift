@@ -112,6 +112,21 @@ struct RecordingFileTests {
         #expect(try String(contentsOf: file, encoding: .utf8).contains("\"2 events came too fast to be recorded.\""))
     }
 
+    @Test("At exit, a recording waits as long as it gets further")
+    func behindAtExit() throws {
+        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        let log = RecordingLog(cache, try RecordingFile(file), Recording.Options())
+        let url = try #require(URL(string: "https://example.com/"))
+        let loads = (0..<4_000).map { _ in Load() }
+        log.queue.suspend()
+        for load in loads { log.observe(.asked, of: URLRequest(url: url), by: load) }
+        log.saveBeforeExit(patience: .milliseconds(1))
+        #expect(log.currentProgress == 0, "the queue is suspended")
+        log.queue.resume()
+        log.saveBeforeExit(patience: .milliseconds(500))
+        #expect(log.currentProgress >= 2 * loads.count)
+    }
+
     @Test("A request that is not in the file counts once, however often its entry changes")
     func omittedOnce() throws {
         let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)

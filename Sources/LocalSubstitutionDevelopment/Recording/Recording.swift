@@ -87,9 +87,9 @@ extension LocalSubstitutionCache {
     /// what the library cannot see.
     ///
     /// At most once a second, the file is written under a temporary name and renamed. So a reader finds a complete
-    /// version at any moment. The last requests are written when the process exits. If it is killed, the requests of
-    /// the last two seconds are lost, unless `Recording.save()` or `Recording.stop()` was called. An existing file is
-    /// replaced.
+    /// version at any moment. The last requests are written when the process exits, unless that gets no further for two
+    /// seconds. If the process is killed, the requests of the last two seconds are lost, and more on a busy machine,
+    /// unless `Recording.save()` or `Recording.stop()` was called. An existing file is replaced.
     ///
     /// Only the file's owner can read it, and on Apple platforms the file is excluded from backups. The recording
     /// leaves out user info in URLs, query values that may be secrets, and the values of header fields that may hold

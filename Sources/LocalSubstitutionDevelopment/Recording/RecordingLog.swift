@@ -56,6 +56,8 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     private var isEarlyTurnScheduled = false
     /// The end of the last scheduled turn.
     private var lastTurn = DispatchTime(uptimeNanoseconds: 0)
+    /// The number of steps that the queue has processed, and of entries and parts of the file that it has written.
+    private var progress = 0
     /// True once no more steps are recorded.
     private var hasEnded = false
 
@@ -169,12 +171,18 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// Sets whether the file belongs to another recording; then this object does not write it.
     func setReplaced(_ isReplaced: Bool) { queue.sync { self.isReplaced = isReplaced } }
 
-    /// Writes all new requests to the file before the process ends, unless the queue is busy for two seconds.
-    func saveBeforeExit() {
+    /// Writes all new requests to the file before the process ends, unless the queue gets no further for `patience`.
+    func saveBeforeExit(patience: DispatchTimeInterval = .seconds(2)) {
         let work = DispatchWorkItem { [self] in try? processAndWrite() }
+        var last = currentProgress
         queue.async(execute: work)
-        _ = work.wait(timeout: .now() + 2)
+        while work.wait(timeout: .now() + patience) == .timedOut, currentProgress != last { last = currentProgress }
     }
+
+    /// The progress of the queue; internal for tests.
+    var currentProgress: Int { lock.withLock { progress } }
+
+    private func advance() { lock.withLock { progress += 1 } }
 
     /// The summary of all requests so far.
     var summary: RecordingSummary {
@@ -204,7 +212,12 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         for text in entryTexts where !text.isEmpty { parts += [Data((parts.count == 1 ? "\n" : ",\n").utf8), text] }
         parts.append(HAREntry.end)
         do {
-            try file.write(parts)
+            try file.write(
+                parts.lazy.map { part in
+                    self.advance()
+                    return part
+                }
+            )
             (hasNews, runningSummary.problem) = (false, nil)
         } catch {
             runningSummary.problem = "\(error)"
@@ -219,12 +232,16 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             return (self.steps, self.dropped)
         }
         runningSummary.droppedEvents += dropped
-        for step in steps { process(step) }
+        for step in steps {
+            process(step)
+            advance()
+        }
         let now = Date()
         for key in loads.sorted(by: { $0.value.began < $1.value.began }).map(\.key) {
             // URL loading does not report every redirect. When a task ends, its requests may show one.
             if let redirect = loads[key]?.checkForEnd(at: now) { appendEntry(of: redirect) }
             writeEntry(of: key)
+            advance()
         }
         // Forget a load one second after its end: until then, URL loading may still pass the response to a cache.
         loads = loads.filter { $0.value.ending.map { abs(now.timeIntervalSince($0.date)) < 1 } ?? true }
