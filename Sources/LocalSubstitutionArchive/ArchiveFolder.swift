@@ -22,6 +22,12 @@ struct ArchiveFolder {
         #endif
     }
 
+    /// False if there is no such folder now.
+    var exists: Bool {
+        var status = stat()
+        return stat(url.path, &status) == 0 || ![ENOENT, ENOTDIR].contains(errno)
+    }
+
     private static let suffix = ".offlinecopy"
     /// The suffix of files that are being written.
     ///

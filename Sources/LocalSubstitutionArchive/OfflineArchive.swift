@@ -240,6 +240,8 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     private func finishRemovals() -> (undone: Set<URL?>, result: Result<Void, any Error>) {
         let moment = removals.last
         var (undone, result) = (self.undone, Result<Void, any Error>.success(()))
+        // A folder that is missing may come back with its copies, such as one on a volume. They are removed then.
+        guard folder.exists else { return (undone, result) }
         for file in undone {
             total = nil
             do {
@@ -333,6 +335,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         // Since the call of `store`, this copy may have been removed, or replaced by a newer copy.
         func isPending() -> Bool { pending[file]?.incoming === incoming }
         defer { lock.withLock { if isPending() { pending[file] = nil } } }
+        if !undone.isEmpty, !folder.exists { try? folder.create() }
         guard lock.withLock(isPending), let data = try? copy.encoded(), data.count <= folder.capacity,
             finishRemovals().undone.isDisjoint(with: [nil, file]),
             // Asked last: a removal that begins later is done after this function, because it is still to be done then.

@@ -85,8 +85,8 @@ package struct SecretScanner {
     private var value = 0
     /// True if the last path before a query ends in the name of a file.
     private var isAsset = false
-    /// True if that file is a stylesheet, a script, an image or a font.
-    private var isPartOfPage = false
+    /// True if that file is a stylesheet, a script, an image, a font, a sound or a video.
+    private var isOfPartOfPage = false
     /// The signs and spaces before a value that were read last; they are not read again, so the cost stays linear.
     private var gap = 0..<0
     /// The end of the secret that is not certain and was found last; its value is read further, for one that is.
@@ -219,9 +219,7 @@ package struct SecretScanner {
             if zone != .query {
                 let type = MediaType(fileName: text(parameter..<index))
                 isAsset = type != nil
-                isPartOfPage =
-                    type.map { ["text/css", "text/javascript"].contains($0.essence) } ?? false
-                    || ["image", "font"].contains(type?.kind)
+                isOfPartOfPage = type.map(isPartOfPage) ?? false
             }
             begin(.query, after: index)
         } else if letter.isOne(of: "&") || letter.isOne(of: "/;") && zone == .path {
@@ -554,7 +552,7 @@ package struct SecretScanner {
         return isOfSentence ? nil : (next, isNamed)
     }
 
-    /// Returns the secret in `token&secret`, and the random one in `/token/secret` or in `/reset/user/secret`.
+    /// Returns the secret in `token&secret`, and the random ones in `/token/secret` or in `/reset/user/secret`.
     private func secretAfterBareName(_ word: Range<Int>, isCertain: Bool) -> Range<Int>? {
         let end = word.upperBound
         guard end < letters.count, letters[end].isOne(of: "&/") else { return nil }
@@ -567,20 +565,28 @@ package struct SecretScanner {
         let name = text(word)
         let isOfLink = zone != .text && SecretWords.isOfLink(name)
         guard isOfLink || isCertain && !SecretWords.isPublicFolder(name), !isOfHost else { return nil }
+        // Beside the secret, a link may have the random identifiers of a list and of a person.
+        var (found, isCalendar): (Range<Int>?, Bool) = (nil, false)
         for _ in 0..<(isOfLink ? 4 : 1) {
             next = letters[next...].firstIndex { !$0.isOne(of: "/") } ?? letters.count
-            guard next < letters.count, letters[next].isOfWord else { return nil }
+            guard next < letters.count, letters[next].isOfWord else { break }
             var last = letters[next...].firstIndex { $0.endsPiece || $0.isOne(of: "/=") } ?? letters.count
             if zone == .text {
                 // This is a file's path. Its line, or the end of the sentence, may follow.
                 last = letters[next..<last].firstIndex { $0.isOne(of: ":") } ?? last
                 while last > next, letters[last - 1].isOne(of: ".") { last -= 1 }
             }
-            if isRandom(next..<last) { return next..<(zone == .text ? last : endOfValue(next)) }
-            guard last < letters.count, letters[last].isOne(of: "/") else { return nil }
+            let segment = next..<last
+            // Google names a calendar "public" or "private-…".
+            if isOfLink, text(segment) == "public" { return nil }
+            if isRandom(segment) || zone != .text && isFileName(segment) && !isOrdinaryFile(segment) {
+                found = (found?.lowerBound ?? next)..<(zone == .text ? last : endOfValue(next))
+            }
+            isCalendar = isCalendar || text(segment).hasSuffix(".ics")
+            guard last < letters.count, letters[last].isOne(of: "/") else { break }
             next = last + 1
         }
-        return nil
+        return isCalendar || !SecretWords.isOfCalendar(name) ? found : nil
     }
 
     /// True in the name of a host.
@@ -622,7 +628,7 @@ package struct SecretScanner {
             }
             let isCertain =
                 !SecretWords.weakMarks.contains(atStartOf: rest)
-                || rest.count >= 12 && hasKey(rest) && !isFileName(word)
+                || rest.count >= 12 && hasKey(rest) && !isOrdinaryFile(word)
             if isCertain {
                 if isPublicObject(index..<word.upperBound) { continue }
                 return (index, true, !SecretWords.marksOfSites.contains(atStartOf: rest))
@@ -709,6 +715,18 @@ package struct SecretScanner {
 
     private func isFileName(_ range: Range<Int>) -> Bool { MediaType(fileName: text(range)) != nil }
 
+    /// True for the name of a file, unless a server may have added its extension to a secret: `/reset/secret.json`.
+    private func isOrdinaryFile(_ range: Range<Int>) -> Bool {
+        guard let type = MediaType(fileName: text(range)) else { return false }
+        let stem = range.lowerBound..<(letters[range].lastIndex { $0.isOne(of: ".") } ?? range.upperBound)
+        return isPartOfPage(type) || !isRandom(stem)
+    }
+
+    private func isPartOfPage(_ type: MediaType) -> Bool {
+        ["text/css", "text/javascript"].contains(type.essence)
+            || ["image", "font", "audio", "video"].contains(type.kind)
+    }
+
     /// True if a parameter selects a version of a file.
     ///
     /// The value of such a parameter is a digest of the file, and not a secret. In a signed URL, it is the signature.
@@ -718,7 +736,7 @@ package struct SecretScanner {
         if isSigned { return false }
         if isPublic(name) || name.isEmpty && isOfCombination(content) { return true }
         // The digests MD5, SHA-1 and SHA-256.
-        if isPartOfPage, Self.versionsOfParts.contains(name), [32, 40, 64].contains(value.count) {
+        if isOfPartOfPage, Self.versionsOfParts.contains(name), [32, 40, 64].contains(value.count) {
             return value.allSatisfy(\.byte.isHexDigit)
         }
         guard name.isEmpty ? isAsset : Self.versions.contains(name) else { return false }

@@ -93,7 +93,7 @@ package enum SecretWords {
     /// The names of Vercel's deployments, Drupal's lists of stylesheets, pictures of Unsplash and YouTube, fonts of
     /// Google and Adobe, reCAPTCHA, Webflow's sites, and Google Tag Manager.
     private static let publicNames: Set = [
-        "dpl", "include", "ixid", "sqp", "rs", "kit", "primer", "render", "site", "gtm_auth",
+        "dpl", "include", "ixid", "sqp", "rs", "kit", "primer", "render", "site", "gtm_auth", "gtm_cookies_win",
     ]
     private static let likely: Set = [
         "code", "state", "nonce", "email", "user", "username", "login", "account", "policy", "verifier", "challenge",
@@ -117,13 +117,19 @@ package enum SecretWords {
     /// `/password/reset/…`, `/verify-email/…` and `/calendar/ical/…`.
     static func isOfLink(_ segment: String) -> Bool {
         let words = words(of: segment)
-        return words.contains(where: links.contains) || links.contains(words.joined())
+        return words.contains(where: links.contains) || links.contains(words.joined()) || isOfCalendar(segment)
+    }
+
+    /// Returns whether the address of a calendar may follow, which is a secret if it ends in `.ics`.
+    static func isOfCalendar(_ segment: String) -> Bool {
+        ["calendar", "calendars", "ical", "icalendar"].contains(segment.lowercased())
     }
 
     private static let links: Set = [
-        "reset", "verify", "verification", "activate", "activation", "confirm", "confirmation", "recover",
-        "unsubscribe", "invite", "invitation", "invitations", "enroll", "emaillogin", "calendar", "calendars", "ical",
-        "ks",
+        "reset", "verify", "verification", "verifications", "activate", "activation", "activations", "confirm",
+        "confirmation", "confirmations", "recover",
+        "recovery", "forgot", "unsubscribe", "invite", "invitation", "invitations", "enroll", "emaillogin",
+        "magiclink", "ks",
     ]
 
     /// Returns whether a random segment may follow a segment that is named like a secret, without being one.
@@ -144,7 +150,8 @@ package enum SecretWords {
     /// They are those of JSON in base64 (as in a JWT), PASETO, Amazon, GitHub, GitLab, Slack, Stripe, Google, OpenAI,
     /// Anthropic, npm, SendGrid, DigitalOcean, Shopify, PyPI, Square, Facebook, Hugging Face, Atlassian, Vault, Figma,
     /// Sentry, Grafana, Linear, Notion, Postman, New Relic, Dropbox, Docker, PlanetScale,
-    /// Supabase, Groq, xAI, HubSpot, Bitbucket, and PEM.
+    /// Supabase, Groq, xAI, HubSpot, Bitbucket, PEM, RubyGems, Tailscale, Perplexity, Replicate, Brevo, Contentful,
+    /// Heroku and Vercel.
     static let marks = Beginnings([
         "eyJ", "ewog", "eyAi", "v1.local.", "v2.local.", "v3.local.", "v4.local.", "v1.public.", "v2.public.",
         "v3.public.", "v4.public.", "AKIA",
@@ -159,6 +166,7 @@ package enum SecretWords {
         "hf_", "ATATT3", "ATCTT3", "ATBB", "shpua_", "lin_oauth_", "dckr_oat_", "sl.u.", "hvs.", "hvb.", "figd_",
         "sntrys_", "sntryu_", "glsa_", "glc_", "lin_api_", "ntn_",
         "PMAK-", "NRAK-", "sl.B", "dckr_pat_", "pscale_", "sbp_", "AGE-SECRET-KEY-", "-----BEGI",
+        "rubygems_", "tskey-", "pplx-", "r8_", "xkeysib-", "CFPAT-", "HRKU-", "sb_secret_", "vercel_blob_rw_",
     ])
 
     /// The marks with which words and names of files also begin, such as `npm_modules` and `SG.html`.
@@ -168,6 +176,7 @@ package enum SecretWords {
         "EAAD", "EAAG", "EAAJ", "ATBB",
         "gsk_", "xai-", "pat-na1-", "pat-eu1-", "glft-", "gloas-", "glagent-", "glimt-", "ghs_", "sk-admin-", "sl.u.",
         "hf_", "glc_", "sl.B",
+        "rubygems_", "tskey-", "pplx-", "r8_", "CFPAT-", "HRKU-",
         "pypi-", "sbp_", "xapp-", "hvs.", "hvb.", "ntn_", "figd_", "pscale_", "lin_api_", "glsa_",
     ])
 

@@ -173,6 +173,12 @@ struct UserInformationScanner {
     private func endsRun(_ offset: Int, _ level: Int) -> Bool {
         let letter = letter(at: offset)
         return isSpace(letter) || letter.level <= level && letter.isOne(of: "/\\?#") || isClosingQuote(offset)
+            || isOfEncodedText(letter, level)
+    }
+
+    /// True for the punctuation of JSON and GraphQL, if it is percent-encoded, but not more often than `level`.
+    private func isOfEncodedText(_ letter: Letter, _ level: Int) -> Bool {
+        letter.level > 0 && letter.level <= level && letter.isOne(of: "\"{}<> ")
     }
 
     /// Records an occurrence, and continues after the host that follows it.
@@ -198,10 +204,11 @@ struct UserInformationScanner {
             var (at, offset): (Range<Int>?, Int) = (nil, start)
             while offset < end {
                 let letter = letter(at: offset)
-                if letter.byte == UInt8(ascii: "@"), !isNumber(letter.end) { at = offset..<letter.end }
+                if isOfEncodedText(letter, colon.level) { break }
+                if letter.byte == UInt8(ascii: "@"), !isPartOfName(letter.end) { at = offset..<letter.end }
                 offset = letter.end
             }
-            barrenValueEnd = at == nil ? end : barrenValueEnd
+            barrenValueEnd = at == nil ? offset : barrenValueEnd
             return at.flatMap {
                 $0.lowerBound == start ? nil : Occurrence(secret: word..<$0.lowerBound, end: $0.upperBound)
             }
@@ -216,9 +223,7 @@ struct UserInformationScanner {
         // At a lower level, fewer delimiters end the run, so the run may be longer than the barren run. Search only the
         // part after the barren run.
         let unread = max(start, barrenRun.end)
-        guard let at = lastAt(inRunFrom: unread, level: colon.level, where: { !isNumber($0) }),
-            !isOfTiles(word..<at.lowerBound)
-        else {
+        guard let at = lastAt(inRunFrom: unread, level: colon.level, where: { !isPartOfName($0) }) else {
             var offset = unread
             while offset < text.count, !endsRun(offset, colon.level) { offset = letter(at: offset).end }
             barrenRun = (offset, colon.level)
@@ -226,11 +231,6 @@ struct UserInformationScanner {
         }
         // If there is neither a scheme nor a password, the word before the colon need not be a user name.
         return at.lowerBound == start ? nil : Occurrence(secret: word..<at.lowerBound, end: at.upperBound)
-    }
-
-    /// True for the name of tiles in a GeoWebCache, such as `topp:states@EPSG:900913@png`.
-    private func isOfTiles(_ range: Range<Int>) -> Bool {
-        String(decoding: text[range].prefix(200), as: UTF8.self).contains("@EPSG:")
     }
 
     /// Returns the offset of the raw "&" that ends a parameter's value; nil if the run ends before one.
@@ -250,10 +250,11 @@ struct UserInformationScanner {
         return nil
     }
 
-    /// True if a number that is not an IP address begins at `start`.
+    /// True if no host begins at `start`, but a part of a file's name.
     ///
-    /// Such numbers are the axes of a font (`wght@400..700`), a version (`@18.2`) and a scale (`@2x.png`).
-    private func isNumber(_ start: Int) -> Bool {
+    /// It is a number that is not an IP address: the axes of a font (`wght@400..700`), a version (`@18.2`), or a scale
+    /// (`@2x.png`). Or it is one of the ``tags``.
+    private func isPartOfName(_ start: Int) -> Bool {
         var run: [UInt8] = []
         var offset = start
         while offset < text.count, !endsRun(offset, .max) {
@@ -262,7 +263,9 @@ struct UserInformationScanner {
             run.append(letter.byte.asciiLowercased)
             offset = letter.end
         }
-        guard let first = run.first, first.isASCIIDigit || first == UInt8(ascii: "-") else { return false }
+        guard let first = run.first, first.isASCIIDigit || first == UInt8(ascii: "-") else {
+            return Self.tags.contains(String(decoding: run, as: UTF8.self))
+        }
         let digits = run.prefix { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
         let rest = run[digits.endIndex...]
         if rest.first == UInt8(ascii: "x"), rest.count == 1 || rest.dropFirst().first == UInt8(ascii: ".") {
@@ -271,6 +274,12 @@ struct UserInformationScanner {
         let isAddress = rest.isEmpty && digits.split(separator: UInt8(ascii: ".")).count == 4
         return !isAddress && run.allSatisfy { $0.isASCIIDigit || ".,;|-".utf8.contains($0) }
     }
+
+    /// The versions of packages (`inter:vf@latest`), and the grids and formats of tiles
+    /// (`topp:states@EPSG:900913@png`).
+    private static let tags: Set = [
+        "latest", "next", "epsg", "webmercatorquad", "png", "png8", "jpeg", "gif", "webp", "pbf", "mvt", "geojson",
+    ]
 
     // MARK: - Letters
 

@@ -138,6 +138,10 @@ struct SecretMaskTests {
             "/wiki/Special:ConfirmEmail/9f86d081884c7d659a2feaa0c55ad015",
             "/calendar/ical/u%40example.com/private-9f86d081884c7d659a2feaa0c55ad015/basic.ics",
             "/p/1/playManifest/entryId/0_a/ks/djJ8MTIzfAbCd3fGh1jKlMnOpQr5tU/a.mp4",
+            "/feeds/calendars/user_RcoYVOeuxsNidrtJiEH0sd4fSIFLWlCchET0tDY6.ics",
+            "/_next/data/bUiLd/reset-password/k3uZQqk9T1mS8vJ2xWcR4yB7nL0pF5hD6gA.json",
+            "/session/k3uZQqk9T1mS8vJ2xWcR4yB7nL0pF5hD6gA.json", "/verify/k3uZQqk9T1mS8vJ2xWcR4yB7nL0pF5hD6gA.html",
+            "/a/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjMifQ.k3uZQqk9T1mS8vJ2xWcR4yB7nL0pF5hD6gA.json",
         ]
     )
     func links(path: String) throws {
@@ -148,6 +152,21 @@ struct SecretMaskTests {
             #expect(masked.hasPrefix("https://h/a?next=") || masked == url.replacing(secret, with: "masked"))
             #expect(!SecretMask.shown("it sent \(url) to").contains(secret))
         }
+    }
+
+    @Test(
+        "Of the random parts of a link, each is a secret",
+        arguments: [
+            "/calendar/ical/c_5d41402abc4b2a76b9719d911017c592%40group.calendar.google.com/private-hunter2/basic.ics",
+            "/owa/calendar/5d41402abc4b2a76b9719d911017c592@example.com/hunter2/calendar.ics",
+            "/calendar/5be8d432f8dc74493aaf53e6/69c558a7d79162569df9a98a/hunter2.ics",
+            "/unsubscribe/aB3dE5fG7hJ9kL2mN4pQ6r/aB3dE5fG7hJ9kL2mN4pQ6s/hunter2",
+        ]
+    )
+    func severalParts(path: String) {
+        let secret = "9f86d081884c7d659a2feaa0c55ad015"
+        let url = "https://h\(path.replacing("hunter2", with: secret))"
+        #expect(!SecretMask.masked(url).contains(secret) && !SecretMask.shown("it sent \(url) to").contains(secret))
     }
 
     @Test(
@@ -299,6 +318,15 @@ struct SecretMaskTests {
             "/_static/??-eJyNjctOwzAQRX8IZ5qSqlkgvg&cssminify=yes",
             "/l/font?kit=KFOmCnqEu92Fr1Mu4mxP5Lh2a9Q&skey=a0a0114a1dcab3ac&v=v30", "/a.js?gtm_auth=aB3dE5fG7hJ9kL2m",
             "/beach/calendar/photos/IMG_20241105.jpg", "/reset/normalize-8.0.1/normalize.css",
+            "/confirm/static/main.9f86d081884c7d65.chunk.js", "/calendar/event/123e4567-e89b-12d3-a456-426614174000",
+            "/calendar/ical/c_9f86d081884c7d659a2feaa0c55ad015%40group.calendar.google.com/public/basic.ics",
+            "/gtm.js?id=GTM-ABCD123&gtm_auth=aB3dE5fG7hJ9kL2m&gtm_preview=env-5&gtm_cookies_win=x",
+            "/fontsource/fonts/inter:vf@latest/latin-wght-normal.woff2",
+            "/gwc/1.0.0/dem%3ARGB_Terrain@WebMercatorQuad@png/1/2/3.png",
+            "/graphql?query=query%20Q(%24id%3AID!)%20%7Ba(id%3A%24id)%20%40include(if%3Atrue)%7Bb%7D%7D",
+            "/graphql?query=query%20Q(%24id%3AID!)%20%7Ba(id%3A%24id)%20%40include(if%3Atrue)%7Bb%7D%7D&b=c",
+            "/query/production?query=*%5B%7B%22n%22%3A%20coalesce(%40-%3Ename)%7D%5D",
+            "/s/l/%7B%22mode%22%3A%22PROD%22%2C%22a%22%3A%22APPLICATION%40markup%3A%22%7D/app.css",
         ]
     )
     func ordinary(path: String) {

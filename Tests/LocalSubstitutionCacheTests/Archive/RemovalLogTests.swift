@@ -134,6 +134,29 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         #expect(first.copies.isEmpty)
     }
 
+    @Test(
+        "Copies of a folder that was away during a removal are not replayed when it is back",
+        arguments: [true, false]
+    )
+    func folderAway(isAll: Bool) throws {
+        try keep("a", for: request("a"))
+        archive.waitUntilWritten()
+        let away = try TemporaryFolder()
+        try FileManager.default.moveItem(at: folder.url, to: away.url.appendingPathComponent("a"))
+        let url = try #require(try request("a").url)
+        try (isAll ? archive.removeAll() : archive.remove(url)).get()
+        try FileManager.default.moveItem(at: away.url.appendingPathComponent("a"), to: folder.url)
+        #expect(try archive.answer(to: request("a")) == nil)
+        archive.waitUntilWritten()
+        #expect(files.isEmpty)
+        // Without the folder, a removal prevents no new copy.
+        try FileManager.default.removeItem(at: folder.url)
+        try (isAll ? archive.removeAll() : archive.remove(url)).get()
+        try keep("b", for: request("a"))
+        archive.waitUntilWritten()
+        #expect(try archive.answer(to: request("a")) != nil && files.count == 1)
+    }
+
     @Test("A copy that one archive of a directory writes is not replayed after another one has removed it")
     func removedByAnotherArchive() throws {
         let url = try #require(try request("a").url)
