@@ -566,7 +566,8 @@ package struct SecretScanner {
         let isOfLink = zone != .text && SecretWords.isOfLink(name)
         guard isOfLink || isCertain && !SecretWords.isPublicFolder(name), !isOfHost else { return nil }
         // Beside the secret, a link may have the random identifiers of a list and of a person.
-        var (found, isCalendar): (Range<Int>?, Bool) = (nil, false)
+        let isOfCalendar = SecretWords.isOfCalendar(name)
+        var (found, endsInCalendar): (Range<Int>?, Bool) = (nil, false)
         for _ in 0..<(isOfLink ? 4 : 1) {
             next = letters[next...].firstIndex { !$0.isOne(of: "/") } ?? letters.count
             guard next < letters.count, letters[next].isOfWord else { break }
@@ -578,15 +579,15 @@ package struct SecretScanner {
             }
             let segment = next..<last
             // Google names a calendar "public" or "private-…".
-            if isOfLink, text(segment) == "public" { return nil }
+            if isOfCalendar, text(segment) == "public" { return nil }
             if isRandom(segment) || zone != .text && isFileName(segment) && !isOrdinaryFile(segment) {
                 found = (found?.lowerBound ?? next)..<(zone == .text ? last : endOfValue(next))
             }
-            isCalendar = isCalendar || text(segment).hasSuffix(".ics")
+            endsInCalendar = endsInCalendar || text(segment).hasSuffix(".ics")
             guard last < letters.count, letters[last].isOne(of: "/") else { break }
             next = last + 1
         }
-        return isCalendar || !SecretWords.isOfCalendar(name) ? found : nil
+        return endsInCalendar || !isOfCalendar ? found : nil
     }
 
     /// True in the name of a host.
