@@ -221,7 +221,8 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     ///
     /// A removal may fail, for example because the process has no file descriptor left. Then the copies that are still
     /// on disk are not replayed, and the archive tries again whenever it is used, even after a relaunch. Until it
-    /// succeeds, no new copies are kept.
+    /// succeeds, no new copies are kept. If the directory is missing, nothing fails; if it comes back while the process
+    /// runs, its copies are removed then.
     ///
     /// - Returns: A failure if this removal, or an earlier one, is not done. Its error says in a sentence why. To throw
     ///   the error, write `try archive.removeAll().get()`.
