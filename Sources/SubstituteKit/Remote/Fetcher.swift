@@ -171,7 +171,10 @@ final class Fetcher: NSObject, @unchecked Sendable {
         }
         guard let left else { return }
         if left <= 0 { return end(task) }
-        DispatchQueue.global().asyncAfter(deadline: now + left) { [weak self] in self?.watch(task, since: start) }
+        // A task retains its session, and with it two descriptors on Linux.
+        DispatchQueue.global().asyncAfter(deadline: now + left) { [weak self, weak task] in
+            if let task { self?.watch(task, since: start) }
+        }
     }
 
     /// Ends a load whose further bytes are not needed.
