@@ -135,6 +135,27 @@ struct HostileServerTests {
         #expect(error.message.hasSuffix(" bytes in 1 seconds"), "\(error.message)")
     }
 
+    #if os(Linux)
+    @Test("Sessions whose loads have ended hold no descriptors")
+    func descriptors() async throws {
+        await #expect(processExitsWith: .success) {
+            let site = try RemoteSite()
+            site.set("/a.css", "a", type: "text/css")
+            let url = try #require(URL(string: "\(site.url)/a.css"))
+            func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+            let before = try count()
+            for _ in 0..<100 {
+                let fetcher = Fetcher(Network(configuration: { .ephemeral }, showProgress: nil))
+                _ = try await fetcher.load(url, .head)
+                fetcher.finish()
+            }
+            // Foundation releases a session a little later.
+            for _ in 0..<300 where try count() > before + 50 { try await Task.sleep(for: .milliseconds(100)) }
+            #expect(try count() <= before + 50)
+        }
+    }
+    #endif
+
     @Test(
         "Addresses of private networks are recognised in every spelling",
         arguments: [
