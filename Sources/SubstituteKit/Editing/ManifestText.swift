@@ -73,8 +73,7 @@ struct ManifestText {
         if case .object(let fields) = value.kind, let file = fields.last(where: { $0.name == "file" }) {
             value = file.value
         }
-        let range = value.offset..<Layout.end(of: value, in: bytes)
-        bytes.replaceSubrange(range, with: Array(Self.string(path).utf8))
+        bytes.replaceSubrange(value.offset..<Layout.end(of: value, in: bytes), with: Array(Self.string(path).utf8))
         read()
     }
 

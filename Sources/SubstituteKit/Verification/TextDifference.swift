@@ -34,8 +34,7 @@ struct TextDifference: Sendable, Equatable {
         guard file.count <= Self.largest, served.count <= Self.largest, let here = Self.lines(of: file),
             let there = Self.lines(of: served)
         else { return nil }
-        let all = Self.merged(here, there)
-        var shown = Self.withoutDistantLines(Self.withShortLines(all))
+        var shown = Self.withoutDistantLines(Self.withShortLines(Self.merged(here, there)))
         // After the last line feed, there is no further line.
         if shown.last == .same("") { shown.removeLast() }
         lines = Array(shown.prefix(Self.most))

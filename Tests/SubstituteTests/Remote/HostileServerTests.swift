@@ -135,6 +135,7 @@ struct HostileServerTests {
         #expect(error.message.hasSuffix(" bytes in 1 seconds"), "\(error.message)")
     }
 
+    // Only Linux lists the descriptors of a process in /proc.
     #if os(Linux)
     @Test("Sessions whose loads have ended hold no descriptors")
     func descriptors() async throws {
