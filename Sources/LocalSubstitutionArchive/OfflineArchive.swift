@@ -242,7 +242,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         let moment = removals.last
         var (undone, result) = (self.undone, Result<Void, any Error>.success(()))
         // A folder that is missing may come back with its copies, such as one on a volume. They are removed then.
-        guard folder.exists else { return (undone, result) }
+        guard !undone.isEmpty, folder.exists else { return (undone, result) }
         for file in undone {
             total = nil
             do {

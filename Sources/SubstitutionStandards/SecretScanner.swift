@@ -85,7 +85,7 @@ package struct SecretScanner {
     private var value = 0
     /// True if the last path before a query ends in the name of a file.
     private var isAsset = false
-    /// True if that file is a stylesheet, a script, an image, a font, a sound or a video.
+    /// True if that file is a stylesheet, a script, an image or a font.
     private var isOfPartOfPage = false
     /// The signs and spaces before a value that were read last; they are not read again, so the cost stays linear.
     private var gap = 0..<0
@@ -720,12 +720,11 @@ package struct SecretScanner {
     private func isOrdinaryFile(_ range: Range<Int>) -> Bool {
         guard let type = MediaType(fileName: text(range)) else { return false }
         let stem = range.lowerBound..<(letters[range].lastIndex { $0.isOne(of: ".") } ?? range.upperBound)
-        return isPartOfPage(type) || !isRandom(stem)
+        return isPartOfPage(type) || ["audio", "video"].contains(type.kind) || !isRandom(stem)
     }
 
     private func isPartOfPage(_ type: MediaType) -> Bool {
-        ["text/css", "text/javascript"].contains(type.essence)
-            || ["image", "font", "audio", "video"].contains(type.kind)
+        ["text/css", "text/javascript"].contains(type.essence) || ["image", "font"].contains(type.kind)
     }
 
     /// True if a parameter selects a version of a file.

@@ -34,6 +34,7 @@ struct SecretMaskTests {
                 "https://h/a.css?id=123e4567-e89b-12d3-a456-426614174000", "https://h/a.css?id=masked"
             ),
             ("https://h/a?code=1&state=2", "https://h/a?code=masked&state=masked"),
+            ("https://h/a.mp4?md5=9f86d081884c7d659a2feaa0c55ad015", "https://h/a.mp4?md5=masked"),
         ]
     )
     func masked(url: String, expected: String) { #expect(SecretMask.masked(url) == expected) }
