@@ -120,11 +120,20 @@ struct RecordingFileTests {
         let loads = (0..<4_000).map { _ in Load() }
         log.queue.suspend()
         for load in loads { log.observe(.asked, of: URLRequest(url: url), by: load) }
-        log.saveBeforeExit(patience: .milliseconds(1))
-        #expect(log.currentProgress == 0, "the queue is suspended")
-        log.queue.resume()
-        log.saveBeforeExit(patience: .milliseconds(500))
-        #expect(log.currentProgress >= 2 * loads.count)
+        var waits = 0
+        log.saveBeforeExit { work in
+            waits += 1
+            return work.wait(timeout: .now())
+        }
+        #expect(waits == 1 && log.currentProgress == 0, "the queue is suspended")
+        log.saveBeforeExit { work in
+            waits += 1
+            guard waits == 2 else { return work.wait(timeout: .distantFuture) }
+            log.queue.resume()
+            while log.currentProgress == 0 { usleep(1_000) }
+            return .timedOut
+        }
+        #expect(waits == 3 && log.currentProgress >= 2 * loads.count)
     }
 
     @Test("A request that is not in the file counts once, however often its entry changes")

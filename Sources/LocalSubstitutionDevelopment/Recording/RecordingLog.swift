@@ -171,12 +171,12 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// Sets whether the file belongs to another recording; then this object does not write it.
     func setReplaced(_ isReplaced: Bool) { queue.sync { self.isReplaced = isReplaced } }
 
-    /// Writes all new requests to the file before the process ends, unless the queue gets no further for `patience`.
-    func saveBeforeExit(patience: DispatchTimeInterval = .seconds(2)) {
+    /// Writes all new requests to the file before the process ends, unless the queue gets no further during one `wait`.
+    func saveBeforeExit(wait: (DispatchWorkItem) -> DispatchTimeoutResult = { $0.wait(timeout: .now() + 2) }) {
         let work = DispatchWorkItem { [self] in try? processAndWrite() }
         var last = currentProgress
         queue.async(execute: work)
-        while work.wait(timeout: .now() + patience) == .timedOut, currentProgress != last { last = currentProgress }
+        while wait(work) == .timedOut, currentProgress != last { last = currentProgress }
     }
 
     /// The progress of the queue; internal for tests.
