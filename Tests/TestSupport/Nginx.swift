@@ -40,7 +40,7 @@ package final class Nginx: @unchecked Sendable {
         process.executableURL = URL(fileURLWithPath: Self.program ?? "nginx")
         process.arguments = ["-p", folder.url.path, "-c", "nginx.conf", "-e", "error.log"]
         try process.run()
-        for _ in 0..<500 where !Self.isListening(port) { try await Task.sleep(nanoseconds: 10_000_000) }
+        try await wait(for: "nginx") { Self.isListening(port) }
     }
 
     /// Adds a file, or replaces it with another version.

@@ -11,7 +11,11 @@ package struct StillWaiting: Error, CustomStringConvertible {
 /// Waits until a condition is true.
 ///
 /// - Throws: ``StillWaiting`` if the condition does not become true, and the error of the condition.
-package func wait(for what: String, until condition: () async throws -> Bool) async throws {
+package func wait(
+    for what: String,
+    isolation: isolated (any Actor)? = #isolation,
+    until condition: () async throws -> Bool
+) async throws {
     let end = Date(timeIntervalSinceNow: Double(patience))
     while try await !condition() {
         if end < Date() { throw StillWaiting(description: "waited in vain for: \(what)") }

@@ -377,13 +377,10 @@ extension InstalledTests {
                 await made.settle()
             }
             try await load()
-            for _ in 0..<1000 where session != nil || client != nil { try await Task.sleep(nanoseconds: 1_000_000) }
-            #expect(session == nil)
-            #expect(client == nil)
+            try await wait(for: "the session's end") { session == nil && client == nil }
             // A session's backing session is discarded when the next session is registered.
             StrictClient().session().finishTasksAndInvalidate()
-            for _ in 0..<1000 where inner != nil { try await Task.sleep(nanoseconds: 1_000_000) }
-            #expect(inner == nil)
+            try await wait(for: "the backing session's end") { inner == nil }
         }
     }
 }

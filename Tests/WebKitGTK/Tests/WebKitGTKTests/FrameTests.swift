@@ -128,9 +128,9 @@ extension WebKitTests {
                 let browser = try await way.browser(cache, forwardingTo: [first, second])
                 try await browser.begin(way.address(of: "http://\(first)/"))
                 var title = ""
-                for _ in 0..<100 where title != "read" && title != "nothing" {
-                    try await Task.sleep(nanoseconds: 100_000_000)
+                try await wait(for: "the page's script") {
                     title = (try? await browser.evaluate("return document.title")) ?? ""
+                    return title == "read" || title == "nothing"
                 }
                 #expect(title == "nothing" && other.requests.map(\.target).contains("/new?token"), "\(way)")
             }
@@ -138,12 +138,7 @@ extension WebKitTests {
             let browser = try await Way.mirror.browser(cache, forwardingTo: [first, second])
             try await browser.begin(Way.mirror.address(of: "http://\(first)/old#part"))
             let arrived = "substitution-http://\(second)/new?token#part"
-            var address = ""
-            for _ in 0..<100 where address != arrived {
-                try await Task.sleep(nanoseconds: 100_000_000)
-                address = (try? await browser.evaluate("return location.href")) ?? ""
-            }
-            #expect(address == arrived)
+            try await wait(for: arrived) { (try? await browser.evaluate("return location.href")) == arrived }
         }
     }
 }

@@ -150,8 +150,8 @@ extension WebKitTests {
                 try await Task.sleep(nanoseconds: UInt64(number) * 3_000_000)
             }
             try await browser.load("about:blank")
-            for _ in 0..<600 where loads.open > 0 { try await Task.sleep(nanoseconds: 100_000_000) }
-            #expect(loads.open == 0 && loads.all > 30, "\(loads.open) of \(loads.all)")
+            try await wait(for: "the end of \(loads.open) loads") { loads.open == 0 }
+            #expect(loads.all > 30, "\(loads.all)")
         }
 
         @Test("A mirror page loads what its policy allows, and lacks the features that the documentation lists")
@@ -309,9 +309,9 @@ extension WebKitTests {
             let browser = try await Way.mirror.browser(cache, forwardingTo: [])
             try await browser.load("substitution-https://site.test/dir/")
             var title = "-"
-            for _ in 0..<100 where title == "-" {
-                try await Task.sleep(nanoseconds: 100_000_000)
+            try await wait(for: "the title") {
                 title = try await browser.evaluate("return document.title")
+                return title != "-"
             }
             #expect(title == "scene tools old scene 1")
             #expect(
