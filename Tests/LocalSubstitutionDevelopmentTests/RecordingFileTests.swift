@@ -136,6 +136,85 @@ struct RecordingFileTests {
         #expect(waits == 3 && log.currentProgress >= 2 * loads.count)
     }
 
+    @Test(
+        "An archived copy is counted with the others of its URL, and as saved, if a turn has written the load before",
+        arguments: [false, true]
+    )
+    func answeredLate(isOmitted: Bool) throws {
+        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        var options = Recording.Options()
+        if isOmitted { options.limit = 10 }
+        let log = RecordingLog(cache, try RecordingFile(file), options)
+        let url = try #require(URL(string: "https://example.com/"))
+        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
+        for isWrittenBefore in [true, false, true] {
+            let load = Load()
+            log.observe(.asked, of: URLRequest(url: url), by: load)
+            if isWrittenBefore { try log.save() }
+            log.observe(.answered(head, byteCount: 1000), of: URLRequest(url: url), by: load)
+            // The app's task may have failed, but the app has received the copy.
+            log.observe(.ended(URLError(.cannotConnectToHost)), of: URLRequest(url: url), by: load)
+            try log.save()
+        }
+        #expect(log.summary.requests == 3 && log.summary.fromFiles == 3 && log.summary.bytesFromFiles == 3000)
+        #expect(log.summary.omitted == (isOmitted ? 3 : 0))
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(text.components(separatedBy: "\"request\":").count == (isOmitted ? 1 : 2), "\(text)")
+        #expect(text.contains("\"times\":3") != isOmitted && !text.contains("\"ended\""), "\(text)")
+    }
+
+    @Test("A load whose last version does not fit into the file is counted, and not left there as unfinished")
+    func outgrown() throws {
+        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        var options = Recording.Options()
+        options.limit = 2000
+        let log = RecordingLog(cache, try RecordingFile(file), options)
+        let url = try #require(URL(string: "https://example.com/"))
+        let fields = Dictionary(uniqueKeysWithValues: (0..<60).map { ("X-Field-Of-The-Server-\($0)", "v") })
+        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields))
+        let load = Load()
+        log.observe(.asked, of: URLRequest(url: url), by: load)
+        try log.save()
+        #expect(try String(contentsOf: file, encoding: .utf8).contains("not yet"))
+        for step: RequestStep in [.received(head), .receivedPart(Data("hello".utf8)), .ended(nil)] {
+            log.observe(step, of: URLRequest(url: url), by: load)
+        }
+        for _ in 0..<2 { try log.save() }
+        #expect(try !String(contentsOf: file, encoding: .utf8).contains("not yet") && log.summary.omitted == 1)
+    }
+
+    /// A delegate, as its task retains it.
+    private final class Owner: Sendable {
+        let log: RecordingLog
+        let ends: Counter
+
+        init(_ log: RecordingLog, _ ends: Counter) { (self.log, self.ends) = (log, ends) }
+
+        deinit {
+            try? log.save()
+            ends.increment()
+        }
+    }
+
+    @Test("An object that a load released last may use the recording in its deinit", arguments: [false, true])
+    func owners(isRecordingEnded: Bool) async throws {
+        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        let log = RecordingLog(cache, try RecordingFile(file), Recording.Options())
+        let request = URLRequest(url: try #require(URL(string: "https://example.com/")))
+        let ends = Counter()
+        // The step of the second object belongs to no known load.
+        for step: RequestStep in [.asked, .challenged] {
+            let owner = Owner(log, ends)
+            log.observe(step, of: request, by: owner)
+            log.observe(.ended(nil), of: request, by: owner)
+        }
+        if isRecordingEnded { try log.end() }
+        try await wait(for: "the end of both objects") {
+            try log.save()
+            return ends.value == 2
+        }
+    }
+
     @Test("A request that is not in the file counts once, however often its entry changes")
     func omittedOnce() throws {
         let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)

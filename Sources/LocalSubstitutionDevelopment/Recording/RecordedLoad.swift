@@ -152,9 +152,8 @@ struct RecordedLoad {
 
     /// True if the load needs a separate entry.
     ///
-    /// It is false if three conditions are met. A file or an archived copy has answered, the network has sent no
-    /// response, and the load has no entry yet.
-    var needsEntry: Bool { answer == nil || head != nil || index != nil || isOmitted }
+    /// It is false if a file or an archived copy has answered, and the network has sent no response.
+    var needsEntry: Bool { answer == nil || head != nil }
 
     /// The response from the network or from `URLCache`, and its source; nil if there is none.
     var outsideResponse: (response: HTTPURLResponse, answerer: RecordedAnswer.Answerer)? {
@@ -209,6 +208,8 @@ struct RecordedLoad {
         guard let ending else { return "not yet" }
         guard let error = ending.error else { return nil }
         if error is CancellationError || (error as? URLError)?.code == .cancelled { return "cancelled" }
+        // The app has received the answer instead of the task's error.
+        if answer != nil { return nil }
         // An error's own text may hold the URL.
         return (error as? URLError).map { "failed: URLError \($0.code.rawValue)" } ?? "failed"
     }

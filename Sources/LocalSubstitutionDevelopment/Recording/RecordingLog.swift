@@ -69,6 +69,8 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     private var isReplaced = false
     private let options: Recording.Options
     private var loads: [ObjectIdentifier: RecordedLoad] = [:]
+    /// The tasks and other objects of forgotten loads, until they are released outside the queue.
+    private var forgotten: [any AnyObject & Sendable] = []
     /// The text of each entry, in the order in which the entries were added.
     private(set) var entryTexts: [Data] = []
     private var size = 0
@@ -163,7 +165,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     func end() throws {
         lock.withLock { hasEnded = true }
         try queue.sync {
-            defer { loads = [:] }
+            defer { forget(where: { _ in true }) }
             try processAndWrite()
         }
     }
@@ -171,7 +173,9 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// Sets whether the file belongs to another recording; then this object does not write it.
     func setReplaced(_ isReplaced: Bool) { queue.sync { self.isReplaced = isReplaced } }
 
-    /// Writes all new requests to the file before the process ends, unless the queue gets no further during one `wait`.
+    /// Writes all new requests to the file before the process ends.
+    ///
+    /// If the queue gets no further during one `wait`, this method gives up.
     func saveBeforeExit(wait: (DispatchWorkItem) -> DispatchTimeoutResult = { $0.wait(timeout: .now() + 2) }) {
         let work = DispatchWorkItem { [self] in try? processAndWrite() }
         var last = currentProgress
@@ -244,9 +248,28 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             advance()
         }
         // Forget a load one second after its end: until then, URL loading may still pass the response to a cache.
-        loads = loads.filter { $0.value.ending.map { abs(now.timeIntervalSince($0.date)) < 1 } ?? true }
+        forget { $0.ending.map { abs(now.timeIntervalSince($0.date)) >= 1 } ?? false }
         for key in changedFiles { if let known = files[key] { write(known.entry, at: known.index) } }
         changedFiles = []
+    }
+
+    /// Forgets loads, and releases their tasks a little later.
+    ///
+    /// With a task, its delegate may be released. The delegate's `deinit` may call this object, so it must not run on
+    /// the queue.
+    private func forget(where isForgotten: (RecordedLoad) -> Bool) {
+        for (key, load) in loads where isForgotten(load) {
+            loads[key] = nil
+            forgotten.append(load.asker)
+        }
+        guard !forgotten.isEmpty else { return }
+        DispatchQueue.global(qos: .utility).async { [self] in
+            let released = queue.sync {
+                defer { forgotten = [] }
+                return forgotten
+            }
+            withExtendedLifetime(released) {}
+        }
     }
 
     private func process(_ step: Step) {
@@ -261,7 +284,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             // Every load begins with one of these steps.
             case .asked, .answered, .offered, .used: break
             // Any other step belongs to a load that is already forgotten, or whose first step was dropped.
-            default: return
+            default: return forgotten.append(asker)
             }
             loads[key] = RecordedLoad(step.request, by: asker, at: step.date)
             runningSummary.requests += 1
@@ -279,6 +302,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         // For one task, the cache and then the protocol may report the same response: count it once. A load with a
         // separate entry is not counted here.
         guard !wasAnswered, let load = loads[key], let answer = load.answer, !load.needsEntry else { return }
+        withdrawEntry(of: key)
         countFileResponse(load.request, answer, at: step.date)
     }
 
@@ -340,16 +364,32 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         )
         var isOmitted = load.isOmitted
         if let index = load.index {
-            write(entry, at: index)
+            if !write(entry, at: index) {
+                // An entry that is not up to date would say that the load has not ended.
+                withdrawEntry(of: key)
+                isOmitted = true
+                runningSummary.omitted += 1
+            }
         } else if !isOmitted {
             let index = append(entry)
             isOmitted = index == nil
             loads[key]?.index = index
-            loads[key]?.isOmitted = isOmitted
         }
+        loads[key]?.isOmitted = isOmitted
         guard load.ending != nil, !load.isInSummary else { return }
         loads[key]?.isInSummary = true
         runningSummary.addLoad(answer, url, isOmitted: isOmitted)
+    }
+
+    /// Removes a load's separate entry, if it has one: it was written before the answer was known.
+    private func withdrawEntry(of key: ObjectIdentifier) {
+        if let index = loads[key]?.index {
+            size -= entryTexts[index].count
+            entryTexts[index] = Data()
+        }
+        if loads[key]?.isOmitted == true { runningSummary.omitted -= 1 }
+        loads[key]?.index = nil
+        loads[key]?.isOmitted = false
     }
 
     /// Adds an entry for the part of a load before a redirect.
@@ -426,25 +466,25 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     @discardableResult
     private func append(_ entry: HAREntry) -> Int? {
         entryTexts.append(Data())
-        write(entry, at: entryTexts.count - 1)
-        if entryTexts.last?.isEmpty == false { return entryTexts.count - 1 }
+        if write(entry, at: entryTexts.count - 1) { return entryTexts.count - 1 }
         entryTexts.removeLast()
         runningSummary.omitted += 1
         return nil
     }
 
-    /// Replaces an entry, unless the new version does not fit.
-    private func write(_ entry: HAREntry, at index: Int) {
+    /// Replaces an entry, and returns true, unless the new version does not fit.
+    @discardableResult
+    private func write(_ entry: HAREntry, at index: Int) -> Bool {
         hasNews = true
         var entry = entry
         let rest = size - entryTexts[index].count
         if let body = entry.response.content.text, rest + body.utf8.count > limitOfBodies {
             entry.response.content.remove(because: "the recording has reached its limit")
         }
-        let text = (try? entry.json) ?? Data()
-        guard rest + text.count <= options.limit else { return }
+        guard let text = try? entry.json, rest + text.count <= options.limit else { return false }
         entryTexts[index] = text
         size = rest + text.count
+        return true
     }
 }
 

@@ -37,7 +37,8 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
 
     /// The URLs that the network answered, those with the most bytes first.
     ///
-    /// A URL whose only responses are redirects is left out. So is a URL of which no request is in the file.
+    /// A URL whose only responses are redirects that were followed is left out. So is a URL of which no request is in
+    /// the file.
     public var misses: [Miss] {
         missed.values.sorted { ($0.byteCount, $0.times, $1.url) > ($1.byteCount, $1.times, $0.url) }
     }
