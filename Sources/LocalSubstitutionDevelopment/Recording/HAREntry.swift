@@ -160,7 +160,8 @@ package struct HAREntry: Encodable, Sendable {
     package static func beginning(creator: String, version: String, comment: String? = nil) -> Data {
         let comment = comment.map { ",\"comment\":\"\($0)\"" } ?? ""
         let creator = "{\"name\":\"\(creator)\",\"version\":\"\(version)\"}"
-        return Data("{\"log\":{\"version\":\"1.2\",\"creator\":\(creator)\(comment),\"entries\":[".utf8)
+        // Firefox imports only files with `pages`, although HAR 1.2 does not require them.
+        return Data("{\"log\":{\"version\":\"1.2\",\"creator\":\(creator)\(comment),\"pages\":[],\"entries\":[".utf8)
     }
 
     /// The text of a HAR file after the last entry.

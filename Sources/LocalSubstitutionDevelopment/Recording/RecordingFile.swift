@@ -99,7 +99,7 @@ enum RecordingProblem: Error, LocalizedError, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .noFile(let url): "The recording cannot be written to \"\(url)\": that is not a file URL."
+        case .noFile(let url): "The recording cannot be written to \(quoted(url)): that is not a file URL."
         case .noFolder(let path):
             "The recording cannot be written: the folder \"\(path)\" does not exist; create it first."
         case .unwritten(let path, let reason):

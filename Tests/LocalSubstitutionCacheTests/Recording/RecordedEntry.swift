@@ -28,7 +28,11 @@ struct RecordedEntry: Decodable {
     }
 
     private struct Archive: Decodable {
-        struct Log: Decodable { let entries: [RecordedEntry] }
+        struct Log: Decodable {
+            /// Firefox requires this member.
+            let pages: [String]
+            let entries: [RecordedEntry]
+        }
         let log: Log
     }
 

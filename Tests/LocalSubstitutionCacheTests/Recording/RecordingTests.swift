@@ -388,8 +388,8 @@ extension InstalledTests {
             )
             #expect(message(folder.url) == "The recording cannot be written to \"\(path)\": it is a folder.")
             #expect(
-                message(try #require(URL(string: "https://example.com/app.har")))
-                    == "The recording cannot be written to \"https://example.com/app.har\": that is not a file URL."
+                message(try #require(URL(string: "https://me:hunter2@example.com/app.har")))
+                    == "The recording cannot be written to \"https://…@example.com/app.har\": that is not a file URL."
             )
             #expect(cache.observer == nil)
             let sub = folder.url.appendingPathComponent("sub")
