@@ -37,10 +37,11 @@ public import FoundationNetworking
 /// - responses with a `Vary` other than `Accept-Encoding`;
 /// - responses to requests with `Authorization`, cookies or another secret, and responses with a secret in a header
 ///   field other than `Set-Cookie`, unless the host is one of `hostsWithCredentials`. A secret is recognised by the
-///   name of its header field or parameter, such as `X-API-Key` or `access_token`, or by its form. Cookies for the URL
-///   in `HTTPCookieStorage.shared` also count. The archive cannot see fields that a session adds by
-///   `httpAdditionalHeaders`. On Apple platforms, it cannot see the cookies of other storages. Such a field or cookie
-///   may identify a user of a host. In this case, leave the host out of `hosts`, or check the request in `including`;
+///   name of its header field or parameter, such as `X-API-Key` or `access_token`, or by its form. In a chain of
+///   redirects, the first and the last request are searched. Cookies for the URL in `HTTPCookieStorage.shared` also
+///   count. The archive cannot see fields that a session adds by `httpAdditionalHeaders`. On Apple platforms, it cannot
+///   see the cookies of other storages. Such a field or cookie may identify a user of a host. In this case, leave the
+///   host out of `hosts`, or check the request in `including`;
 /// - `Set-Cookie` fields;
 /// - on Linux, bodies that are delivered to a delegate, and responses of download tasks.
 ///
@@ -101,7 +102,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         ///
         /// One of these causes applies:
         /// - The body's length differs from `Content-Length`.
-        /// - The body is longer than the archive's capacity.
+        /// - The body with its header fields is longer than the archive's capacity.
         /// - Other bodies filled the memory that the archive may hold.
         /// - The task was suspended, so a part of the body may be missing.
         case length
@@ -139,8 +140,8 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     ///     Files in it that do not belong to the archive are left alone.
     ///   - capacity: The maximum size of all copies together, in bytes. If the copies exceed it, the least recently
     ///     used copies are removed.
-    ///   - hosts: The hosts whose responses are kept; nil for all hosts. Each host is in upper or lower case, and has
-    ///     no port.
+    ///   - hosts: The hosts whose responses are kept; nil for all hosts. Each host is in upper or lower case, has no
+    ///     port and no brackets, and is in ASCII (`xn--bcher-kva.example`).
     ///   - hostsWithCredentials: The hosts whose responses are kept even if the request has credentials, cookies or
     ///     another secret.
     ///   - keepsNetworkFirst: True to keep the responses for URLs of entries with `when`, too.
@@ -337,8 +338,9 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         func isPending() -> Bool { pending[file]?.incoming === incoming }
         defer { lock.withLock { if isPending() { pending[file] = nil } } }
         if !undone.isEmpty, !folder.exists { try? folder.create() }
-        guard lock.withLock(isPending), let data = try? copy.encoded(), data.count <= folder.capacity,
-            finishRemovals().undone.isDisjoint(with: [nil, file]),
+        guard lock.withLock(isPending), let data = try? copy.encoded() else { return }
+        guard data.count <= folder.capacity else { return recordRefusal(.length) }
+        guard finishRemovals().undone.isDisjoint(with: [nil, file]),
             // Asked last: a removal that begins later is done after this function, because it is still to be done then.
             removals.allows(name, since: incoming.moment)
         else { return }

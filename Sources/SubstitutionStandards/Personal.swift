@@ -50,7 +50,7 @@ extension HTTPURLResponse {
             if isChallenge || Self.publicFields.contains(name) { return false }
             // In a response, most fields with a key are about caches.
             let namesSecret = !name.hasPrefix("access-control-") && SecretWords.suggestion(of: name) == .certain
-            return namesSecret && !Self.isPolicy(value) || SecretScanner.isCertain(in: value)
+            return namesSecret && !Self.isPolicy(value, of: name) || SecretScanner.isCertain(in: value)
         }
     }
 
@@ -63,10 +63,14 @@ extension HTTPURLResponse {
     ]
 
     /// True for flags and words, such as `1; mode=block`, which say how something is protected.
-    private static func isPolicy(_ value: String) -> Bool {
-        value.split { " ;,=".contains($0) }.allSatisfy { word in
+    ///
+    /// A field whose last word names a secret, such as `x-auth-token`, has only flags.
+    private static func isPolicy(_ value: String, of name: String) -> Bool {
+        let mayHaveWords = SecretWords.suggestion(of: String(name.split(separator: "-").last ?? "")) != .certain
+        return value.split { " ;,=".contains($0) }.allSatisfy { word in
             flags.contains(word.lowercased())
-                || word.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == UInt8(ascii: "-") }
+                || mayHaveWords
+                    && word.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == UInt8(ascii: "-") }
         }
     }
 

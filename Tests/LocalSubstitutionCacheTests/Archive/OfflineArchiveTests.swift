@@ -152,8 +152,17 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         let archive = try OfflineArchive(directory: folder.url, capacity: 1000, hostsWithCredentials: ["example.com"])
         try keep("hello", for: request("a"), ["X-CSRF-Token": "hunter2"], in: archive)
         #expect(try text(of: request("a"), in: archive) == "hello")
-        try keep("hello", for: request("b"), ["X-CSRF-Token": "hunter2"])
-        #expect(self.archive.refusals == [.credentials: 1])
+        for value in ["hunter2", "correct-horse-battery"] {
+            try keep("hello", for: request("b"), ["X-CSRF-Token": value])
+        }
+        #expect(self.archive.refusals == [.credentials: 2])
+    }
+
+    @Test("A response that fits into the archive only without its header fields is not kept, and counted")
+    func fullFile() throws {
+        let archive = try OfflineArchive(directory: folder.url, capacity: 300)
+        try keep(String(repeating: "x", count: 290), for: request("a"), in: archive)
+        #expect(archive.copies.isEmpty && archive.refusals == [.length: 1])
     }
 
     @Test("Only a GET for a web URL, with neither credentials nor no-store, is accepted")
