@@ -8,8 +8,8 @@ enum Secret {
         guard file.text != nil || !FileFormat.isBinary(file.head), file.size > 0 else { return nil }
         let data = file.text ?? Data(file.head)
         let text = String(decoding: data, as: UTF8.self)
-        for mark in marks where data.range(of: Data(mark.utf8)) != nil {
-            guard let match = text.firstMatch(of: known), !isExample(match.0) else { break }
+        let isMarked = marks.contains { data.range(of: Data($0.utf8)) != nil }
+        for match in isMarked ? text.matches(of: known) : [] where !isExample(match.0) {
             let name = match.0.hasPrefix("-----") ? "PRIVATE KEY" : String(match.0.prefix(5)) + "…"
             return (name, line(of: match.range.lowerBound, in: text))
         }

@@ -31,7 +31,9 @@ package enum SecretMask {
         masked(url, onlyIfCertain: true) != withoutFragment(url)
     }
 
-    /// Returns whether a URL of a recording lacks a secret, so that it is not the URL that was loaded.
+    /// Returns whether a URL of a recording lacks the secret of a parameter.
+    ///
+    /// If so, it is not the URL that was loaded. A secret of the path is not found: a page may have the name `masked`.
     package static func isMasked(_ url: String) -> Bool { url.contains(mark) }
 
     nonisolated(unsafe) private static let mark =
