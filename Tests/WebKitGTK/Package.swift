@@ -44,7 +44,7 @@ let package = Package(
             name: "Browser",
             dependencies: [
                 "CWebKitGTK", "LocalSubstitutionCache", "LocalSubstitutionWebViews", "LoopbackServer",
-                "SubstitutionRules",
+                "SubstitutionRules", "TestSupport",
             ]
         ),
         .executableTarget(

@@ -1,5 +1,6 @@
 import CWebKitGTK
 import Foundation
+import TestSupport
 
 /// The thread for all calls to GTK.
 ///
@@ -37,6 +38,17 @@ enum GTKThread {
         // When a page is closed, WebKit closes the pipes from which the page reads. A write to such a pipe must not
         // kill the process.
         signal(SIGPIPE, SIG_IGN)
+        // WebKit's threads still run while `exit` destroys what they use, and may crash
+        // (https://bugs.webkit.org/show_bug.cgi?id=315115). So the process ends without that, and without the handlers
+        // that were registered before.
+        on_exit(
+            { status, _ in
+                try? FileManager.default.removeItem(at: TemporaryFolder.ofProcess)
+                fflush(nil)
+                _exit(status)
+            },
+            nil
+        )
         let display = try Display()
         setenv("DISPLAY", display.name, 1)
         for (name, value) in [
