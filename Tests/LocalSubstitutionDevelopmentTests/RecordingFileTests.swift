@@ -163,6 +163,24 @@ struct RecordingFileTests {
         #expect(text.contains("\"times\":3") != isOmitted && !text.contains("\"ended\""), "\(text)")
     }
 
+    @Test("The answers of a file are counted in the recording, although its limit leaves no room for a higher number")
+    func fullCounts() throws {
+        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        let url = try #require(URL(string: "https://example.com/"))
+        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
+        var options = Recording.Options()
+        for _ in 0..<2 {
+            let log = RecordingLog(cache, try RecordingFile(file), options)
+            log.observe(.answered(head, byteCount: 1), of: URLRequest(url: url), by: nil)
+            try log.save()
+            options.limit = log.entryTexts.map(\.count).reduce(0, +)
+            for _ in 0..<99 { log.observe(.answered(head, byteCount: 1), of: URLRequest(url: url), by: nil) }
+            try log.save()
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(text.contains("\"times\":100") && log.summary.omitted == 0, "\(text)")
+        }
+    }
+
     @Test("A load whose last version does not fit into the file is counted, and not left there as unfinished")
     func outgrown() throws {
         let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)

@@ -24,14 +24,18 @@ struct RecordedLoad {
     var isOmitted = false
     /// True if the entry is out of date.
     var needsRewrite = true
-    /// True once the summary counts the load.
-    var isInSummary = false
+    /// The load as the summary counts it; nil if the load has not ended, or needs no entry.
+    ///
+    /// The summary keeps it only when the load is forgotten, because an answer may still come.
+    var count: (answer: RecordedAnswer, url: String, isOmitted: Bool)?
 
     /// The response from a file or an archived copy.
     private(set) var answer: RecordingLog.Answer?
     private var offered: CachedURLResponse?
     private var used: CachedURLResponse?
     private var head: URLResponse?
+    /// True if no step reported the head; the task has it, and it may be that of the answer.
+    private var isHeadAssumed = false
     /// The body so far; nil once it is too long to be recorded, or lacks a part.
     private var body: Data? = Data()
     private var byteCount = 0
@@ -83,7 +87,9 @@ struct RecordedLoad {
             // On Apple platforms, URL loading consults this library again after a redirect. So a new URL shows a
             // redirect.
             if request.url != self.request.url, !wasRedirected { return follow(nil, to: request, at: date) }
-        case .answered(let response, let byteCount, let substitution): answer = (response, byteCount, substitution)
+        case .answered(let response, let byteCount, let substitution):
+            answer = (response, byteCount, substitution)
+            if isHeadAssumed { begin(nil) }
         case .offered(let response): offered = response
         case .used(let response): used = response
         case .received(let response): begin(response)
@@ -117,7 +123,7 @@ struct RecordedLoad {
 
     /// Sets the head; parts that were received before it are not part of its body.
     private mutating func begin(_ head: URLResponse?) {
-        self.head = head
+        (self.head, isHeadAssumed) = (head, false)
         (body, byteCount, hasBody) = (Data(), 0, false)
     }
 
@@ -131,7 +137,10 @@ struct RecordedLoad {
         needsRewrite = true
         ending = (date, task.error ?? (task.state == .canceling ? URLError(.cancelled) : nil))
         // If Foundation on Linux restarts a task after a challenge, no step shows the response to the new request.
-        if answer == nil, let last = task.response, !isKnown(last) { begin(last) }
+        if answer == nil, let last = task.response, !isKnown(last) {
+            begin(last)
+            isHeadAssumed = true
+        }
         guard !wasRedirected, let last = task.currentRequest, let url = last.url, url != request.url,
             url != task.originalRequest?.url, answer == nil
         else { return nil }

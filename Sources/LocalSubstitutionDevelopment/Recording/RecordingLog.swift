@@ -192,7 +192,9 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     var summary: RecordingSummary {
         queue.sync {
             processSteps()
-            return runningSummary
+            var summary = runningSummary
+            for load in loads.values { summary.addLoad(load) }
+            return summary
         }
     }
 
@@ -249,7 +251,8 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
         // Forget a load one second after its end: until then, URL loading may still pass the response to a cache.
         forget { $0.ending.map { abs(now.timeIntervalSince($0.date)) >= 1 } ?? false }
-        for key in changedFiles { if let known = files[key] { write(known.entry, at: known.index) } }
+        // A higher count takes a few bytes more, and may exceed the limit.
+        for key in changedFiles { if let known = files[key] { write(known.entry, at: known.index, within: .max) } }
         changedFiles = []
     }
 
@@ -261,6 +264,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         for (key, load) in loads where isForgotten(load) {
             loads[key] = nil
             forgotten.append(load.asker)
+            runningSummary.addLoad(load)
         }
         guard !forgotten.isEmpty else { return }
         DispatchQueue.global(qos: .utility).async { [self] in
@@ -376,9 +380,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             loads[key]?.index = index
         }
         loads[key]?.isOmitted = isOmitted
-        guard load.ending != nil, !load.isInSummary else { return }
-        loads[key]?.isInSummary = true
-        runningSummary.addLoad(answer, url, isOmitted: isOmitted)
+        if load.ending != nil { loads[key]?.count = (answer, url, isOmitted) }
     }
 
     /// Removes a load's separate entry, if it has one: it was written before the answer was known.
@@ -390,6 +392,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         if loads[key]?.isOmitted == true { runningSummary.omitted -= 1 }
         loads[key]?.index = nil
         loads[key]?.isOmitted = false
+        loads[key]?.count = nil
     }
 
     /// Adds an entry for the part of a load before a redirect.
@@ -474,14 +477,14 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     /// Replaces an entry, and returns true, unless the new version does not fit.
     @discardableResult
-    private func write(_ entry: HAREntry, at index: Int) -> Bool {
+    private func write(_ entry: HAREntry, at index: Int, within limit: Int? = nil) -> Bool {
         hasNews = true
         var entry = entry
         let rest = size - entryTexts[index].count
         if let body = entry.response.content.text, rest + body.utf8.count > limitOfBodies {
             entry.response.content.remove(because: "the recording has reached its limit")
         }
-        guard let text = try? entry.json, rest + text.count <= options.limit else { return false }
+        guard let text = try? entry.json, rest + text.count <= limit ?? options.limit else { return false }
         entryTexts[index] = text
         size = rest + text.count
         return true

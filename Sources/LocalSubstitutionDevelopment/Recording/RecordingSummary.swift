@@ -48,8 +48,11 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
         bytesFromFiles.add(stated: count)
     }
 
-    /// Adds a load that needs a separate entry in the file; if the file lacks it, the URL is not added to the misses.
-    mutating func addLoad(_ answer: RecordedAnswer, _ url: String, isOmitted: Bool) {
+    /// Adds an ended load that needs a separate entry in the file.
+    ///
+    /// If the file lacks the entry, the URL is not added to the misses.
+    mutating func addLoad(_ load: RecordedLoad) {
+        guard let (answer, url, isOmitted) = load.count else { return }
         switch answer.answeredBy {
         // The network was queried first, so the bytes of the file or copy do not count as saved.
         case .file, .archive: fromFiles += 1

@@ -196,6 +196,24 @@ extension InstalledTests {
             #expect(try RecordedEntry.all(in: app.recording.file).compactMap(\.body) == [])
         }
 
+        @Test("A load that has ended when its answer is observed is no miss, although its task has a response")
+        func observedLate() async throws {
+            let app = try App(folder)
+            let request = app.request("page")
+            let task = URLSession(configuration: .ephemeral).dataTask(with: request)
+            task.resume()
+            try await wait(for: "the response") { task.state == .completed }
+            let log = RecordingLog(app.cache, try RecordingFile(app.recording.file), Recording.Options())
+            log.observe(.asked, of: request, by: task)
+            // The queue takes a turn between the task's end and the answer.
+            #expect(log.summary.misses.count == 1)
+            let response = try #require(task.response)
+            log.observe(.answered(response, byteCount: 4), of: request, by: task)
+            try log.save()
+            #expect(log.summary.fromFiles == 1 && log.summary.bytesFromFiles == 4 && log.summary.misses.isEmpty)
+            #expect(try RecordedEntry.all(in: log.file.url).map(\.line) == ["GET /page: archive 200 4"])
+        }
+
         @Test("A response after a challenge does not get the body of the 401", arguments: [false, true])
         func challenged(registered: Bool) async throws {
             let site = try LoopbackServer { request in
