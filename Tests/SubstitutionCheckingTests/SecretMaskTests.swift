@@ -384,6 +384,8 @@ struct SecretMaskTests {
             ("\"ftp://h/?password=x\", and only http:", "\"ftp://h/?password=masked\", and only http:"),
             ("https://h/a?token=abc, which", "https://h/a?token=masked, which"),
             ("https://h/session: 2 files", "https://h/session: 2 files"),
+            ("https://h/session: https://h/b?token=hunter2", "https://h/session: masked"),
+            ("\"https://h/oauth/token\": \"Bearer hunter2\"", "\"https://h/oauth/token\": \"masked\""),
             ("\"https://h/token\": \"a.txt\"", "\"https://h/token\": \"a.txt\""),
             ("https://h/SG.html and \"ghp_a…\"", "https://h/SG.html and \"ghp_a…\""),
             (
