@@ -63,8 +63,10 @@ public import FoundationNetworking
 /// On Apple platforms, where the archive has not been tested, only `URLSession.shared` and registered sessions use it.
 /// On watchOS, where URL loading consults no `URLProtocol` of an app, an archive has no effect.
 ///
-/// - Important: Call ``removeAll()`` when a user signs out. Copies are not encrypted. If a request had credentials, the
-///   copy of its response is replayed for every request for the same URL, even for one without credentials.
+/// - Important: When a user signs out, empty the session's `URLCache`, and then call ``removeAll()``. The archive keeps
+///   a response that URL loading takes from `URLCache` like one from the network. Copies are not encrypted. If a
+///   request had credentials, the copy of its response is replayed for every request for the same URL, even for one
+///   without credentials.
 ///
 /// Bodies that are being received, and bodies that wait to be written, take at most 32 MB of memory together. A longer
 /// body is kept if it has a `Content-Length` and no other body is in memory. If the archive refuses a response for its
@@ -81,7 +83,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     public struct Copy: Hashable, Sendable {
         /// The requested URL, normalised according to RFC 3986 §6.2.
         public let url: URL
-        /// The time at which the response was received.
+        /// The time at which the response was received, from the network or from `URLCache`.
         public let date: Date
         /// The size of the copy's file, in bytes.
         public let byteCount: Int
@@ -139,7 +141,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     ///   - directory: The folder for the copies, a file URL. It is created if it is missing, and excluded from backups.
     ///     Files in it that do not belong to the archive are left alone.
     ///   - capacity: The maximum size of all copies together, in bytes. If the copies exceed it, the least recently
-    ///     used copies are removed.
+    ///     used copies are removed; if several processes write at once, only after some more copies.
     ///   - hosts: The hosts whose responses are kept; nil for all hosts. Each host is in upper or lower case, has no
     ///     port and no brackets, and is in ASCII (`xn--bcher-kva.example`).
     ///   - hostsWithCredentials: The hosts whose responses are kept even if the request has credentials, cookies or
@@ -216,9 +218,9 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     /// If a load in this process has begun but not ended when this method is called, the load's response is not kept.
     /// Another process may still keep the response of a load that is in progress there.
     ///
-    /// Call this method when a user signs out, but first cancel the tasks of that user. If a load begins after this
-    /// call, the load's response may be kept. On Linux, a load begins when its task is resumed. On Apple platforms, it
-    /// is not known how soon after `resume()` the load begins.
+    /// Call this method when a user signs out, but first cancel the tasks of that user and empty the session's
+    /// `URLCache`. If a load begins after this call, the load's response may be kept. On Linux, a load begins when its
+    /// task is resumed. On Apple platforms, it is not known how soon after `resume()` the load begins.
     ///
     /// A removal may fail, for example because the process has no file descriptor left. Then the copies that are still
     /// on disk are not replayed, and the archive tries again whenever it is used, even after a relaunch. Until it
@@ -372,15 +374,19 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     }
 
     /// Returns whether the archive keeps responses of the request's host even if they may be for one user.
-    func mayKeepCredentials(of request: URLRequest) -> Bool {
-        request.url?.host.map { hostsWithCredentials.contains($0.lowercased()) } ?? false
+    func mayKeepCredentials(of request: URLRequest) -> Bool { mayKeepCredentials(of: request.url) }
+
+    private func mayKeepCredentials(of url: URL?) -> Bool {
+        url?.host.map { hostsWithCredentials.contains($0.lowercased()) } ?? false
     }
 
     /// Returns the reason why a response with this status and these header fields is not kept; nil if there is none.
     func refusal(of response: HTTPURLResponse, to request: URLRequest) -> Refusal? {
         if response.statusCode != 200 { return .status }
         if Self.forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
-        if !mayKeepCredentials(of: request), response.isPersonal { return .credentials }
+        // A redirect may lead to another host.
+        let mayKeep = mayKeepCredentials(of: request) && mayKeepCredentials(of: response.url)
+        if !mayKeep, response.isPersonal { return .credentials }
         let vary = response.value(forHTTPHeaderField: "Vary") ?? "Accept-Encoding"
         guard vary.isStreamSafe else { return .vary }
         let names = vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }

@@ -62,7 +62,7 @@ extension HTTPURLResponse {
         "x-accepted-oauth-scopes", "x-content-security-policy", "x-oauth-scopes", "x-webkit-csp",
     ]
 
-    /// True for flags and words, such as `1; mode=block`, which say how something is protected.
+    /// True for flags and short words, such as `1; mode=block`, which say how something is protected.
     ///
     /// A field whose last word names a secret, such as `x-auth-token`, has only flags.
     private static func isPolicy(_ value: String, of name: String) -> Bool {
@@ -70,7 +70,9 @@ extension HTTPURLResponse {
         return value.split { " ;,=".contains($0) }.allSatisfy { word in
             flags.contains(word.lowercased())
                 || mayHaveWords
-                    && word.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == UInt8(ascii: "-") }
+                    && word.split(separator: "-").allSatisfy { part in
+                        part.utf8.count <= 12 && part.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
+                    }
         }
     }
 

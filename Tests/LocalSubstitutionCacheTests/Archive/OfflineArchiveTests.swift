@@ -152,10 +152,17 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         let archive = try OfflineArchive(directory: folder.url, capacity: 1000, hostsWithCredentials: ["example.com"])
         try keep("hello", for: request("a"), ["X-CSRF-Token": "hunter2"], in: archive)
         #expect(try text(of: request("a"), in: archive) == "hello")
-        for value in ["hunter2", "correct-horse-battery"] {
-            try keep("hello", for: request("b"), ["X-CSRF-Token": value])
-        }
-        #expect(self.archive.refusals == [.credentials: 2])
+        let secrets = [
+            ("X-CSRF-Token", "hunter2"), ("X-CSRF-Token", "correct-horse-battery"),
+            ("X-Session-Id", "qzxwvkjhgfdpoiuyt"),
+        ]
+        for (name, value) in secrets { try keep("hello", for: request("b"), [name: value]) }
+        #expect(self.archive.refusals == [.credentials: 3])
+        // After a redirect, the secret is of a host that the app does not name.
+        let other = try #require(URL(string: "https://example.org/"))
+        let fields = ["X-CSRF-Token": "hunter2"]
+        let response = HTTPURLResponse(url: other, statusCode: 200, httpVersion: nil, headerFields: fields)
+        #expect(try archive.refusal(of: #require(response), to: request("a")) == .credentials)
     }
 
     @Test("A response that fits into the archive only without its header fields is not kept, and counted")
