@@ -13,10 +13,25 @@ import FoundationNetworking
 @Suite("The file of a recording")
 struct RecordingFileTests {
     private let folder: TemporaryFolder
+    private let cache: LocalSubstitutionCache
+    private let request: URLRequest
+    private let head: HTTPURLResponse
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws {
+        folder = try TemporaryFolder()
+        cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        let url = try #require(URL(string: "https://example.com/"))
+        request = URLRequest(url: url)
+        head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
+    }
 
     private var file: URL { folder.url.appendingPathComponent("app.har") }
+
+    private func makeLog(limit: Int? = nil) throws -> RecordingLog {
+        var options = Recording.Options()
+        options.limit = limit ?? options.limit
+        return RecordingLog(cache, try RecordingFile(file), options)
+    }
 
     /// Records loads one after the other, and writes the file after each load.
     ///
@@ -88,23 +103,20 @@ struct RecordingFileTests {
 
     @Test("Events that come too fast are counted as such, and not as requests beyond the file's limit")
     func tooFast() throws {
-        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
-        let log = RecordingLog(cache, try RecordingFile(file), Recording.Options())
-        let url = try #require(URL(string: "https://example.com/"))
-        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
+        let log = try makeLog()
         let load = Load()
         log.queue.suspend()
-        for step: RequestStep in [.asked, .received(head)] { log.observe(step, of: URLRequest(url: url), by: load) }
+        for step: RequestStep in [.asked, .received(head)] { log.observe(step, of: request, by: load) }
         // The first part fills the memory for bodies. So the bytes of the second part are dropped, and only their
         // number is recorded.
         for length in [33 << 20, 1000] {
-            log.observe(.receivedPart(Data(count: length)), of: URLRequest(url: url), by: load)
+            log.observe(.receivedPart(Data(count: length)), of: request, by: load)
         }
         // There is no memory for this stored response either, so its event is dropped.
         let stored = CachedURLResponse(response: head, data: Data(count: 1000))
-        log.observe(.stored(stored), of: URLRequest(url: url), by: load)
+        log.observe(.stored(stored), of: request, by: load)
         // At most 100,000 events may wait. Four of the events above are waiting, so there is room for 99,996 more.
-        for _ in 0..<99_997 { log.observe(.received(head), of: URLRequest(url: url), by: load) }
+        for _ in 0..<99_997 { log.observe(.received(head), of: request, by: load) }
         log.queue.resume()
         try log.save()
         #expect(log.summary.requests == 1 && log.summary.omitted == 0 && log.summary.droppedEvents == 2)
@@ -114,12 +126,10 @@ struct RecordingFileTests {
 
     @Test("At exit, a recording waits as long as it gets further")
     func behindAtExit() throws {
-        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
-        let log = RecordingLog(cache, try RecordingFile(file), Recording.Options())
-        let url = try #require(URL(string: "https://example.com/"))
+        let log = try makeLog()
         let loads = (0..<4_000).map { _ in Load() }
         log.queue.suspend()
-        for load in loads { log.observe(.asked, of: URLRequest(url: url), by: load) }
+        for load in loads { log.observe(.asked, of: request, by: load) }
         var waits = 0
         log.saveBeforeExit { work in
             waits += 1
@@ -141,19 +151,14 @@ struct RecordingFileTests {
         arguments: [false, true]
     )
     func answeredLate(isOmitted: Bool) throws {
-        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
-        var options = Recording.Options()
-        if isOmitted { options.limit = 10 }
-        let log = RecordingLog(cache, try RecordingFile(file), options)
-        let url = try #require(URL(string: "https://example.com/"))
-        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
+        let log = try makeLog(limit: isOmitted ? 10 : nil)
         for isWrittenBefore in [true, false, true] {
             let load = Load()
-            log.observe(.asked, of: URLRequest(url: url), by: load)
+            log.observe(.asked, of: request, by: load)
             if isWrittenBefore { try log.save() }
-            log.observe(.answered(head, byteCount: 1000), of: URLRequest(url: url), by: load)
+            log.observe(.answered(head, byteCount: 1000), of: request, by: load)
             // The app's task may have failed, but the app has received the copy.
-            log.observe(.ended(URLError(.cannotConnectToHost)), of: URLRequest(url: url), by: load)
+            log.observe(.ended(URLError(.cannotConnectToHost)), of: request, by: load)
             try log.save()
         }
         #expect(log.summary.requests == 3 && log.summary.fromFiles == 3 && log.summary.bytesFromFiles == 3000)
@@ -165,16 +170,13 @@ struct RecordingFileTests {
 
     @Test("The answers of a file are counted in the recording, although its limit leaves no room for a higher number")
     func fullCounts() throws {
-        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
-        let url = try #require(URL(string: "https://example.com/"))
-        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
-        var options = Recording.Options()
+        var limit: Int?
         for _ in 0..<2 {
-            let log = RecordingLog(cache, try RecordingFile(file), options)
-            log.observe(.answered(head, byteCount: 1), of: URLRequest(url: url), by: nil)
+            let log = try makeLog(limit: limit)
+            log.observe(.answered(head, byteCount: 1), of: request, by: nil)
             try log.save()
-            options.limit = log.entryTexts.map(\.count).reduce(0, +)
-            for _ in 0..<99 { log.observe(.answered(head, byteCount: 1), of: URLRequest(url: url), by: nil) }
+            limit = log.entryTexts.map(\.count).reduce(0, +)
+            for _ in 0..<99 { log.observe(.answered(head, byteCount: 1), of: request, by: nil) }
             try log.save()
             let text = try String(contentsOf: file, encoding: .utf8)
             #expect(text.contains("\"times\":100") && log.summary.omitted == 0, "\(text)")
@@ -183,19 +185,16 @@ struct RecordingFileTests {
 
     @Test("A load whose last version does not fit into the file is counted, and not left there as unfinished")
     func outgrown() throws {
-        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
-        var options = Recording.Options()
-        options.limit = 2000
-        let log = RecordingLog(cache, try RecordingFile(file), options)
-        let url = try #require(URL(string: "https://example.com/"))
+        let log = try makeLog(limit: 2000)
+        let url = try #require(request.url)
         let fields = Dictionary(uniqueKeysWithValues: (0..<60).map { ("X-Field-Of-The-Server-\($0)", "v") })
         let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields))
         let load = Load()
-        log.observe(.asked, of: URLRequest(url: url), by: load)
+        log.observe(.asked, of: request, by: load)
         try log.save()
         #expect(try String(contentsOf: file, encoding: .utf8).contains("not yet"))
         for step: RequestStep in [.received(head), .receivedPart(Data("hello".utf8)), .ended(nil)] {
-            log.observe(step, of: URLRequest(url: url), by: load)
+            log.observe(step, of: request, by: load)
         }
         for _ in 0..<2 { try log.save() }
         #expect(try !String(contentsOf: file, encoding: .utf8).contains("not yet") && log.summary.omitted == 1)
@@ -216,9 +215,7 @@ struct RecordingFileTests {
 
     @Test("An object that a load released last may use the recording in its deinit", arguments: [false, true])
     func owners(isRecordingEnded: Bool) async throws {
-        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
-        let log = RecordingLog(cache, try RecordingFile(file), Recording.Options())
-        let request = URLRequest(url: try #require(URL(string: "https://example.com/")))
+        let log = try makeLog()
         let ends = Counter()
         // The step of the second object belongs to no known load.
         for step: RequestStep in [.asked, .challenged] {
@@ -235,17 +232,12 @@ struct RecordingFileTests {
 
     @Test("A request that is not in the file counts once, however often its entry changes")
     func omittedOnce() throws {
-        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
-        var options = Recording.Options()
-        options.limit = 10
-        let log = RecordingLog(cache, try RecordingFile(file), options)
-        let url = try #require(URL(string: "https://example.com/"))
-        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
+        let log = try makeLog(limit: 10)
         let load = Load()
         let steps: [RequestStep] = [.asked, .received(head), .receivedPart(Data(count: 9)), .ended(nil)]
         for step in steps {
-            log.observe(step, of: URLRequest(url: url), by: load)
-            log.observe(.answered(head, byteCount: 9), of: URLRequest(url: url), by: nil)
+            log.observe(step, of: request, by: load)
+            log.observe(.answered(head, byteCount: 9), of: request, by: nil)
             try log.save()
         }
         #expect(log.summary.requests == 5 && log.summary.omitted == 5)
