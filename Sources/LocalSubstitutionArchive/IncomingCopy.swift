@@ -77,7 +77,7 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
         switch reason {
         case .incomplete: refuse(.length)
         case .unseen: refuse(OfflineArchive.Refusal.unseen)
-        case .personal: if !archive.mayKeepCredentials(of: request) { refuse(.credentials) }
+        case .personal: if !archive.mayKeepCredentials(of: request.url) { refuse(.credentials) }
         }
     }
 

@@ -373,10 +373,8 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         return request.isPersonal || sendsCookies ? .credentials : nil
     }
 
-    /// Returns whether the archive keeps responses of the request's host even if they may be for one user.
-    func mayKeepCredentials(of request: URLRequest) -> Bool { mayKeepCredentials(of: request.url) }
-
-    private func mayKeepCredentials(of url: URL?) -> Bool {
+    /// Returns whether the archive keeps responses of the URL's host even if they may be for one user.
+    func mayKeepCredentials(of url: URL?) -> Bool {
         url?.host.map { hostsWithCredentials.contains($0.lowercased()) } ?? false
     }
 
@@ -385,7 +383,7 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         if response.statusCode != 200 { return .status }
         if Self.forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
         // A redirect may lead to another host.
-        let mayKeep = mayKeepCredentials(of: request) && mayKeepCredentials(of: response.url)
+        let mayKeep = [request.url, response.url].allSatisfy(mayKeepCredentials)
         if !mayKeep, response.isPersonal { return .credentials }
         let vary = response.value(forHTTPHeaderField: "Vary") ?? "Accept-Encoding"
         guard vary.isStreamSafe else { return .vary }

@@ -89,14 +89,14 @@ package enum SecretMask {
         }[...]
         let hidden = places.compactMap { place -> Range<Int>? in
             typed = typed.drop { $0.upperBound <= place.range.lowerBound }
-            let value = String(decoding: bytes[place.range], as: UTF8.self)
             // A short text that only its beginning makes a secret may be a name, as in `/SG.html`.
             let isName =
                 place.range.count < 12 && SecretWords.suggestion(of: place.name) == nil
                 && !SecretWords.schemes.contains(place.name.lowercased())
                 && bytes[..<place.range.lowerBound].last.map { "/\" ".utf8.contains($0) } ?? true
                 || isEndOfURL(place.name, in: bytes[..<place.range.lowerBound])
-                    && !SecretScanner.places(in: value).contains(where: \.isCertain)
+                    && !SecretScanner.places(in: String(decoding: bytes[place.range], as: UTF8.self))
+                        .contains(where: \.isCertain)
             guard !isName, typed.first?.contains(place.range.lowerBound) != true else { return nil }
             // The punctuation of the sentence around a URL follows its last value.
             let last = bytes[place.range].lastIndex { !",.;:)".utf8.contains($0) } ?? place.range.lowerBound
