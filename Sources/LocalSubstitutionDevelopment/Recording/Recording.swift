@@ -83,7 +83,7 @@ extension LocalSubstitutionCache {
     ///
     /// `substitute preview --format text --used app.har` shows which files the app has used. `substitute explain
     /// app.har` shows what the app loaded from the network, and the commands that add it. `substitute add` and the
-    /// developer tools of browsers read the file, too. <doc:FromAPage> describes the contents of the file, and
+    /// developer tools of browsers read the file, too. <doc:TestingYourApp> describes the contents of the file, and
     /// what the library cannot see.
     ///
     /// At most once a second, the file is written under a temporary name and renamed. So a reader finds a complete

@@ -222,7 +222,7 @@ struct RecordedAppTests {
         let manifest = Repository.folder.appendingPathComponent("Resources/Substitutions").path
         let recording = folder.url.appendingPathComponent("app.har").path
         let page = Repository.folder.appendingPathComponent(
-            "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/FromAPage.md"
+            "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/TestingYourApp.md"
         )
         let article = try String(contentsOf: page, encoding: .utf8)
         for arguments in [

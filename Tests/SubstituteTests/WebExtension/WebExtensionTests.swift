@@ -203,7 +203,7 @@ struct WebExtensionTests {
         let manifest = Repository.folder.appendingPathComponent("Resources/Substitutions").path
         let result = await Tool.run(["extension", manifest, "-o", "SiteWithAppFiles"], in: folder.url)
         let article = Repository.folder.appendingPathComponent(
-            "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/SiteInABrowser.md"
+            "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/FromAPage.md"
         )
         // The article leaves out how to load the extension.
         let end = try #require(result.output.range(of: "\nTo see the site"))
