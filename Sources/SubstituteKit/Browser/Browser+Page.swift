@@ -73,10 +73,8 @@ extension Browser {
             let limit = settings.hasWindow ? 24 * 3600 : settings.limit
             answer = try await devTools.run("Page.navigate", ["url": url], in: page?.session, within: limit)
         } catch DevTools.Failure.silent {
-            throw failure
-                ?? ToolError(
-                    "\(shortened(url)) did not answer within \(counted(Int(settings.limit), "second"))"
-                )
+            let words = "\(shortened(url)) did not answer within \(counted(Int(settings.limit), "second"))"
+            throw failure ?? ToolError(words)
         }
         // The user has opened another page meanwhile.
         if settings.hasWindow, answer.errorText == "net::ERR_ABORTED" { return }
@@ -138,6 +136,7 @@ extension Browser {
                 scripts[session] = time
             }
             if isBusy { start = .now() }
+            await endDropped(stalledFor: Self.rest)
             if .now() >= start + Self.rest, traffic.isQuiet(for: Self.rest) {
                 let rest = max(0.1, deadline.seconds(after: .now()))
                 _ = try? await value(of: "document.fonts.ready.then(() => true)", Bool.self, within: rest)
@@ -179,11 +178,9 @@ extension Browser {
     private func scroll(until deadline: DispatchTime) async throws {
         // The number of steps is limited, because some pages grow without end.
         for _ in 0..<100 where .now() < deadline {
-            let isMore = try await value(
-                of:
-                    "(scrollBy(0, innerHeight * 0.8), scrollY + innerHeight + 1 < document.documentElement.scrollHeight)",
-                Bool.self
-            )
+            let step =
+                "(scrollBy(0, innerHeight * 0.8), scrollY + innerHeight + 1 < document.documentElement.scrollHeight)"
+            let isMore = try await value(of: step, Bool.self)
             // Intersection observers, and scripts that wait for the end of scrolling, need time to run between two
             // steps.
             try await Task.sleep(nanoseconds: 100_000_000)

@@ -25,7 +25,20 @@ extension Browser {
             parameters["body"] = body.base64EncodedString()
             try? await devTools.run("Fetch.fulfillRequest", parameters)
         }
-        if isFinal { traffic.end(held) }
+        if isFinal { traffic.end(held.requestId) }
+    }
+
+    /// Ends stalled loads whose requests the browser has dropped.
+    ///
+    /// If a script aborts a load early, the browser does not report an end by which the load can be recognised.
+    func endDropped(stalledFor seconds: Double) async {
+        for request in traffic.stalled(for: seconds) {
+            do {
+                try await devTools.run("Fetch.getResponseBody", ["requestId": request])
+            } catch DevTools.Failure.refused("Invalid InterceptionId.") {
+                traffic.end(request)
+            } catch {}
+        }
     }
 
     /// A body was abandoned, because it made the browser too large.
@@ -42,12 +55,8 @@ extension Browser {
             let body: String
             let base64Encoded: Bool
         }
-        let reading = Task { [devTools, limit = settings.limit] in
-            let body: Body = try await devTools.run(
-                "Fetch.getResponseBody",
-                ["requestId": held.requestId],
-                within: limit
-            )
+        let reading = Task { [devTools, limit = settings.limit, id = held.requestId] in
+            let body: Body = try await devTools.run("Fetch.getResponseBody", ["requestId": id], within: limit)
             return body.base64Encoded ? body.body : Data(body.body.utf8).base64EncodedString()
         }
         // The browser holds the whole body, and does not tell how much has come.
@@ -97,12 +106,8 @@ extension Browser {
         traffic.protect(challenge.request.url)
         // Without a window, no user can type a password.
         if !settings.hasWindow { report("\(shortened(challenge.request.url)) asks for a password", .password) }
-        try? await devTools.run(
-            "Fetch.continueWithAuth",
-            [
-                "requestId": challenge.requestId,
-                "authChallengeResponse": ["response": settings.hasWindow ? "Default" : "CancelAuth"],
-            ]
-        )
+        let response = ["response": settings.hasWindow ? "Default" : "CancelAuth"]
+        let parameters: [String: any Sendable] = ["requestId": challenge.requestId, "authChallengeResponse": response]
+        try? await devTools.run("Fetch.continueWithAuth", parameters)
     }
 }

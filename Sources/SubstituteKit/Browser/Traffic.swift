@@ -29,12 +29,8 @@ final class Traffic: @unchecked Sendable {
         }
     }
 
-    /// Removes a request's load after the tool has answered the request or has passed on its response or failure.
-    ///
-    /// After a redirect, the load may already be waiting for its next request. In that case, the load is not removed.
-    func end(_ held: HeldRequest) {
-        change { if $0.running[held.identifier]?.request == held.requestId { $0.running[held.identifier] = nil } }
-    }
+    /// Removes the load that waits for a request; after a redirect, that is the load's latest request.
+    func end(_ request: String) { change { $0.running = $0.running.filter { $0.value.request != request } } }
 
     /// Discards the loads of an earlier page, because the browser does not report the end of every abandoned load.
     func reset() { change { $0.running = [:] } }
@@ -91,6 +87,11 @@ final class Traffic: @unchecked Sendable {
     /// Returns true if no load is in flight, and nothing has changed for this many seconds.
     func isQuiet(for seconds: Double) -> Bool {
         lock.withLock { running.isEmpty && DispatchTime.now() >= lastChange + seconds }
+    }
+
+    /// Returns the requests that the loads in flight wait for, if nothing has changed for this many seconds.
+    func stalled(for seconds: Double) -> [String] {
+        lock.withLock { DispatchTime.now() < lastChange + seconds ? [] : running.values.map(\.request) }
     }
 
     /// The URLs of the loads in flight.

@@ -264,6 +264,24 @@ struct CaptureTests {
         #expect(result.errors.contains("a download was refused: \(site.url)saved.svg\n"), "\(result)")
     }
 
+    @Test("A load that the page drops while the tool holds its request is not waited for", .startsChromium)
+    func dropped() async throws {
+        let site = try LiveSite()
+        let page = """
+            <!doctype html><link rel="icon" href="data:,"><script>
+            for (let i = 0; i < 100; i++) {
+              const controller = new AbortController();
+              fetch(`/${i}.txt`, { signal: controller.signal }).catch(() => {});
+              setTimeout(() => controller.abort(), i % 20);
+            }
+            </script>
+            """
+        site.set("/", "text/html", Data(page.utf8))
+        for number in 0..<100 { site.set("/\(number).txt", "text/plain", Data("text".utf8)) }
+        let result = try await site.run("add", "--in-browser", "--dry-run", site.url)
+        #expect(result.status == 0 && result.errors == "", "\(result)")
+    }
+
     @Test("A recording is readable for its owner only, and replaces no file but a recording", .startsChromium)
     func recordingFile() async throws {
         let site = try LiveSite()
