@@ -107,6 +107,27 @@ struct DocumentationTests {
         #expect(try words("SECURITY.md") <= 900)
     }
 
+    @Test("What an article says of resources in web views is what a real WebKit did")
+    func measured() throws {
+        func rows(_ page: String) throws -> [[String]] {
+            let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
+            return text.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| ---") }.map { row in
+                row.replacing("`", with: "").split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            }
+        }
+        let words = ["network": "network", "bundle": "file", "broken": "fails"]
+        var told = 0
+        let measured = try rows("Tests/WebKitGTK/README.md").filter { $0.count == 3 }
+        for row in try rows("\(Self.catalog)/WebViews.md") {
+            let kinds = row[0].split(separator: ", ").map(String.init)
+            for found in measured where kinds.contains(found[0]) {
+                told += 1
+                for column in 1...2 { #expect(row[column].hasPrefix(words[found[column]] ?? "?"), "\(found)") }
+            }
+        }
+        #expect(told == 6)
+    }
+
     /// A limit as a page tells it, and the line of code that sets it.
     struct Limit: CustomTestStringConvertible {
         let page: String
@@ -166,6 +187,12 @@ struct DocumentationTests {
             "\(catalog)/ManifestReference.md",
             "maximumNames = 100",
             "LocalSubstitutionCache/Manifest/QueryRule.swift"
+        ),
+        Limit(
+            "for one URL at most 16 lists",
+            "\(catalog)/ManifestReference.md",
+            "maximumRules = 16",
+            "LocalSubstitutionCache/Manifest/ManifestReader.swift"
         ),
         Limit(
             "A `type` has at most 1,000 bytes",
