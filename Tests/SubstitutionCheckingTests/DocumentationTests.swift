@@ -128,6 +128,15 @@ struct DocumentationTests {
         #expect(told == 6)
     }
 
+    @Test("The memory of an answered URL is what Benchmarks measured")
+    func memory() throws {
+        let table = try String(contentsOf: Self.root.appendingPathComponent("Benchmarks/README.md"), encoding: .utf8)
+        let bytes = try #require(table.firstMatch(of: /entries, built\|(\d+) bytes/).flatMap { Double($0.output.1) })
+        let page = try String(contentsOf: Self.root.appendingPathComponent("SECURITY.md"), encoding: .utf8)
+        let told = try #require(page.firstMatch(of: /([\d.]+) KB for each answered/).flatMap { Double($0.output.1) })
+        #expect(abs(told - bytes / 1000) <= 0.1)
+    }
+
     /// A limit as a page tells it, and the line of code that sets it.
     struct Limit: CustomTestStringConvertible {
         let page: String
@@ -181,6 +190,24 @@ struct DocumentationTests {
             "\(catalog)/ManifestReference.md",
             "bytes = 150_000_000",
             "LocalSubstitutionCache/Files/LoadBudget.swift"
+        ),
+        Limit(
+            "a URL counts three times its length, each of its header fields its length and 64 bytes",
+            "\(catalog)/ManifestReference.md",
+            "3 * (files * pattern.spelling.utf8.count + paths)",
+            "LocalSubstitutionCache/Manifest/ManifestResolver.swift"
+        ),
+        Limit(
+            "its length and 64 bytes",
+            "\(catalog)/ManifestReference.md",
+            "$0 + 64 + $1.key.utf8.count",
+            "LocalSubstitutionCache/Manifest/ManifestEntry.swift"
+        ),
+        Limit(
+            "a path in a folder twice its length",
+            "\(catalog)/ManifestReference.md",
+            "2 * (prefix.utf8.count + name.utf8.count)",
+            "LocalSubstitutionCache/Files/ManifestFolder.swift"
         ),
         Limit(
             "at most 100 names",
@@ -253,6 +280,27 @@ struct DocumentationTests {
             "\(catalog)/WebViews.md",
             "maximumRules = 150_000",
             "LocalSubstitutionWebViews/Extension/PageExtension.swift"
+        ),
+        Limit(
+            "up to 64 MB",
+            "\(catalog)/WebViews.md",
+            "longestBody = 64 << 20",
+            "LocalSubstitutionWebViews/Forwarding/ForwardedHead.swift"
+        ),
+        Limit("Swift 6.2", "README.md", "swift-tools-version: 6.2", "../Package.swift"),
+        Limit(
+            "iOS 16, macOS 13, tvOS 16, watchOS 9, visionOS 1",
+            "README.md",
+            ".macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)",
+            "../Package.swift"
+        ),
+        Limit("twenty runs", "CONTRIBUTING.md", "runs=${1:-20}", "../.ci/long"),
+        Limit("30 combining marks", "CHANGELOG.md", "count > 30", "LocalSubstitutionCache/Standards/Quoting.swift"),
+        Limit(
+            "more than 100 names",
+            "CHANGELOG.md",
+            "maximumNames = 100",
+            "LocalSubstitutionCache/Manifest/QueryRule.swift"
         ),
         Limit(
             "up to 8 MB",
