@@ -32,7 +32,8 @@ extension Browser {
     ///
     /// If a script aborts a load early, the browser does not report an end by which the load can be recognised.
     func endDropped(stalledFor seconds: Double) async {
-        for request in traffic.stalled(for: seconds) {
+        // While a body is being read, the command would return it once more.
+        for request in traffic.stalled(for: seconds) where !bodies.contains(request) {
             do {
                 try await devTools.run("Fetch.getResponseBody", ["requestId": request])
             } catch DevTools.Failure.refused("Invalid InterceptionId.") {
@@ -55,6 +56,8 @@ extension Browser {
             let body: String
             let base64Encoded: Bool
         }
+        bodies.insert(held.requestId)
+        defer { bodies.remove(held.requestId) }
         let reading = Task { [devTools, limit = settings.limit, id = held.requestId] in
             let body: Body = try await devTools.run("Fetch.getResponseBody", ["requestId": id], within: limit)
             return body.base64Encoded ? body.body : Data(body.body.utf8).base64EncodedString()

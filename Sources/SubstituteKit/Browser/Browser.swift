@@ -46,6 +46,8 @@ actor Browser {
     var status: Int?
     /// The number of requests on which a decision is pending.
     var deciding = 0
+    /// The requests whose responses' bodies are being read.
+    var bodies: Set<String> = []
     /// The bodies of unknown length that the browser is reading, the oldest first.
     var unbounded: [(held: HeldRequest, reading: Task<String, any Error>)] = []
     private var receiving: Task<Void, Never>?
@@ -118,10 +120,8 @@ actor Browser {
         try await devTools.run("Browser.setDownloadBehavior", ["behavior": "deny", "eventsEnabled": true])
         try await devTools.run("Target.setAutoAttach", Self.attachingAll)
         struct Target: Decodable { let targetId: String }
-        let target: Target = try await devTools.run(
-            "Target.createTarget",
-            ["url": "about:blank", "newWindow": true]
-        )
+        let window: [String: any Sendable] = ["url": "about:blank", "newWindow": true]
+        let target: Target = try await devTools.run("Target.createTarget", window)
         let deadline = DispatchTime.now() + DevTools.patience
         while page == nil {
             guard .now() < deadline else { throw DevTools.Failure.silent }

@@ -269,15 +269,20 @@ struct CaptureTests {
         let site = try LiveSite()
         let page = """
             <!doctype html><link rel="icon" href="data:,"><script>
-            for (let i = 0; i < 100; i++) {
+            for (let i = 0; i < 40; i++) {
               const controller = new AbortController();
               fetch(`/${i}.txt`, { signal: controller.signal }).catch(() => {});
               setTimeout(() => controller.abort(), i % 20);
             }
+            setTimeout(() => fetch("/last.txt"), 200);
             </script>
             """
         site.set("/", "text/html", Data(page.utf8))
-        for number in 0..<100 { site.set("/\(number).txt", "text/plain", Data("text".utf8)) }
+        for name in ["last"] + (0..<40).map(String.init) {
+            site.set("/\(name).txt", "text/plain", Data("text".utf8))
+            // The page drops each load before its response begins.
+            if name != "last" { site.hold("/\(name).txt", until: "/last.txt") }
+        }
         let result = try await site.run("add", "--in-browser", "--dry-run", site.url)
         #expect(result.status == 0 && result.errors == "", "\(result)")
     }
