@@ -28,12 +28,14 @@ struct Tool {
         _ arguments: [String],
         input: Data? = Data(),
         in folder: URL = Repository.folder,
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        terminals: Set<Console.Stream> = []
     ) async -> Program.Result {
         let written = Written()
         let console = Console(
             folder: folder.path,
             environment: environment.merging(["TMPDIR": TemporaryFolder.ofProcess.path]) { own, _ in own },
+            terminals: terminals,
             sink: { stream, bytes in written.append(bytes, to: stream) },
             source: { input.map(Swift.Result.success) ?? .failure(ToolError("the test has no input")) }
         )

@@ -45,7 +45,7 @@ enum PreviewCommand {
         "output",
         short: "o",
         value: "file",
-        "The file for the page. Without it, the page goes to standard output, or with --open\nto a temporary file."
+        "The file for the page. Without it, the page goes to standard output, or with --open\nto a temporary file; in a terminal, a list is printed."
     ) { $0 }
     private static let format = ReportFormat.option(of: "URL", [.text, .json], otherwise: "Print a list instead")
     private static let maxUnused = Option(
@@ -56,20 +56,20 @@ enum PreviewCommand {
     )
     private static let opens = Option("open", "Open the page in the browser.")
     private static let serves = Option("serve", "Serve the page, and update it after every save.")
-    private static let outdated = Option(
-        "outdated",
-        "Mark files that differ from their servers' current versions."
-    )
+    private static let outdated = Option("outdated", "Mark files that differ from their servers' current versions.")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
-        let (format, limit) = try (arguments.format(format), arguments[maxUnused])
+        let limit = try arguments[maxUnused]
+        // A page is of no use in a terminal.
+        let ofPage: [any CommandOption] = [output, opens, serves, outdated]
+        let option = ofPage.first { arguments.has($0) }
+        let format = try arguments.format(format) ?? (console.isInTerminal && option == nil ? .text : nil)
         if limit != nil, !arguments.has(.used) || format == nil {
             throw UsageError("--max-unused needs --used with a recording of the app, and --format text")
         }
         let manifest = try ManifestLocation(console).only(arguments.operands)
         if let format {
-            let others: [any CommandOption] = [output, opens, serves, outdated]
-            if let option = others.first(where: { arguments.has($0) }) {
+            if let option {
                 throw UsageError("--\(option.name) is for the page, and --format prints a list instead")
             }
             let check = try manifest.checked(on: console.now())
@@ -83,9 +83,7 @@ enum PreviewCommand {
             try await serve(manifest, arguments, console)
         }
         let named = try arguments[output].flatMap { $0 == "-" ? nil : $0 }
-        let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "preview-\(UUID().uuidString).html"
-        ).path
+        let temporary = FileManager.default.temporaryDirectory.path + "/preview-\(UUID().uuidString).html"
         let output = named ?? (arguments.has(opens) ? temporary : nil)
         let check = ManifestCheck(manifest, on: console.now())
         if let issue = check.issues.first, issue.code == .unreadableManifest { throw ManifestError([issue]) }
@@ -139,7 +137,9 @@ enum PreviewCommand {
         let address = server.url?.absoluteString ?? ""
         console.print("\(visible(manifest.name)): \(server.summary)\nOpen \(address) in a browser. End with Control-C.")
         console.flush()
-        if arguments.has(opens) { try open(address, console) }
+        if arguments.has(opens) {
+            do { try open(address, console) } catch { console.printError("No browser could be opened.") }
+        }
         if arguments.has(outdated) { server.mark(try await marks(of: server.current, manifest, console)) }
         while true { try await server.followRecording() }
     }

@@ -106,7 +106,7 @@ struct WebExtension {
         // response to a navigation, the navigation fails, because the redirect mode of a navigation is "manual" (Fetch
         // Standard, "HTTP fetch"). Chromium then shows an error instead of the page.
         if substitution.type.isHTML {
-            return "a page; if a service worker stored a copy of it, browsers would refuse to show the copy"
+            return "a page, because pages always come from the network"
         }
         if let address = substitution.addresses.first(where: { !HostPattern.isHost(HostPattern.host(of: $0.authority)) }
         ) {

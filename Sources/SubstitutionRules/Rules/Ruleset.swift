@@ -202,7 +202,7 @@ package struct Ruleset: Sendable {
             return
         }
         let list = names.map { quoted($0.description) }.joined(separator: ", ")
-        omit(index, "its URL if ignored parameters (\(list)) occur more than once in total, or if one has no \"=\"")
+        omit(index, "only URLs with more than one ignored parameter (\(list)), or with one without \"=\"")
         let parameters = remainder?.split(separator: "&", omittingEmptySubsequences: false).map(String.init) ?? []
         var filters: Set<URLFilter> = []
         for (number, name) in names.enumerated() {

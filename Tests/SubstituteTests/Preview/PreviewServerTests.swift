@@ -56,6 +56,16 @@ struct PreviewServerTests {
         }
     }
 
+    @Test("If nothing can be opened, the page is served")
+    func unopened() async throws {
+        let arguments = ["preview", "--serve", "--open", "Site"]
+        let process = try await ServingProcess(Tool.url, arguments, in: folder.url, environment: ["PATH": "/none"])
+        defer { process.stop() }
+        let url = try await process.address(after: "Open ")
+        try await wait(for: "a note") { process.complained.hasSuffix("No browser could be opened.\n") }
+        #expect(try await ask(url, "/").hasPrefix("HTTP/1.1 200"))
+    }
+
     @Test("The server answers only for the page and the files in the table")
     func rowsOnly() async throws {
         let (process, url) = try await serving()

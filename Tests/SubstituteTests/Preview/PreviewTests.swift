@@ -337,6 +337,14 @@ struct PreviewTests {
         #expect(labels == ["file", "file"])
     }
 
+    @Test("In a terminal, a list is printed instead of the page")
+    func terminal() async throws {
+        let words = ["preview", "Sub stitutions"]
+        let list = await Tool.run(words + ["--format", "text"], in: folder.url)
+        #expect(await Tool.run(words, in: folder.url, terminals: [.output]).output == list.output)
+        #expect(await Tool.run(words, in: folder.url).output.hasPrefix("<!doctype html>"))
+    }
+
     @Test("Wrong use is reported")
     func usage() async throws {
         #expect(await Tool.run(["preview", "--open", "none.json"], in: folder.url).status == 1)

@@ -179,7 +179,7 @@ struct WebExtensionTests {
         )
         let result = try await make()
         #expect(try rules() == ["|https://h/a.css| → /files/h/a.css"])
-        let reason = "a page; if a service worker stored a copy of it, browsers would refuse to show the copy"
+        let reason = "a page, because pages always come from the network"
         #expect(
             result.output.contains(
                 """
