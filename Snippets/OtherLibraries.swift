@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 // snippet.show
-// The default configuration of two libraries: Get and SDWebImage. For other libraries, see the table below.
+// For Get and SDWebImage; the table below has the defaults of other libraries.
 let configuration = URLSessionConfiguration.default
 configuration.useSubstitutions()
 // snippet.hide

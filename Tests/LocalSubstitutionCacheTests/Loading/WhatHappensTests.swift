@@ -55,6 +55,7 @@ extension InstalledTests {
             let server = try LoopbackServer { request in
                 switch request.path {
                 case "/status": .text("unavailable", status: 503)
+                case "/silent" where request.target == request.path: .init(transfer: .silent)
                 case "/moved": .init(status: 302, headers: ["Location": "/named"])
                 default: .text(Self.networkText)
                 }
@@ -67,6 +68,7 @@ extension InstalledTests {
             let manifest = """
                 { "\(url.absoluteString)/named": "a.txt",
                   "\(url.absoluteString)/status": { "file": "a.txt", "when": 503 },
+                  "\(url.absoluteString)/silent": { "file": "a.txt", "when": "1s", "ignoreQuery": true },
                   "\(url.absoluteString)/moved": { "file": "a.txt", "when": 503 },
                   "\(offline.absoluteString)": { "file": "a.txt", "when": "offline" } }
                 """
@@ -81,8 +83,11 @@ extension InstalledTests {
                     // Keep the delegate until the last load has ended.
                     let client = session.delegate
                     var cells: [String] = []
-                    for target in [url.appendingPathComponent("status"), offline, url.appendingPathComponent("moved")] {
-                        cells.append(try await cell(kind, target, in: session))
+                    // A download would wait for a silent server.
+                    let silent = kind == .download ? "silent?answers" : "silent"
+                    for path in ["status", "offline", silent, "moved"] {
+                        let target = path == "offline" ? offline : URL(string: "\(url.absoluteString)/\(path)")
+                        cells.append(try await cell(kind, try #require(target), in: session))
                     }
                     _ = try await body(kind, url.appendingPathComponent("page"), in: session)
                     cells.append(archive.copies.isEmpty ? "no" : "yes")
@@ -99,8 +104,8 @@ extension InstalledTests {
                 encoding: .utf8
             )
             let heading =
-                "| task | a status that `when` lists | `offline` | redirect to a URL that an entry names | archived |"
-            let expected = ([heading, "| --- | --- | --- | --- | --- |"] + rows).joined(separator: "\n")
+                "| task | a status that `when` lists | `offline` | `3s` | redirect to a URL that an entry names | archived |"
+            let expected = ([heading, "| --- | --- | --- | --- | --- | --- |"] + rows).joined(separator: "\n")
             #expect(article.contains(expected + "\n\n"), "The table is to be:\n\(expected)")
         }
 
