@@ -152,11 +152,11 @@ struct ExplainTests {
         try folder.write(text, to: name)
         for words in [["@manifest.json"], ["@"]] {
             let result = await call(words[0], "@\(name)")
-            #expect(result.status == 0 && result.output.contains("\(message) would come from the bundle"), "\(result)")
+            #expect(result.status == 0 && result.output.contains("\(message) would come from files"), "\(result)")
             #expect(await call("--require", words[0], "@\(name)").status == 1)
         }
         let both = await call("@manifest.json", "@\(name)", "https://example.com/site.css")
-        #expect(both.output.contains(" URLs would come from the bundle, ") && both.errors == "", "\(both)")
+        #expect(both.output.contains(" URLs would come from files, ") && both.errors == "", "\(both)")
     }
 
     @Test("A file without a manifest before it is judged by the current folder's manifest")

@@ -67,14 +67,14 @@ struct MissTests {
     func command(url: String) async throws {
         let url = url.replacingOccurrences(of: "PORT", with: "\(port)")
         let missed = await Tool.run(["explain", url], in: folder.url)
-        let line = missed.output.split(separator: "\n").first { $0.hasPrefix("  Add it with: ") }
-        let command = try #require(line, "\(missed)").dropFirst("  Add it with: ".count)
+        let found = missed.output.firstMatch(of: /\n  (?:Add it|Or add this URL) with: (.*)\n/)
+        let command = try #require(found, "\(missed)").output.1
         let added = try await shell(String(command))
         #expect(added.status == 0 && added.output.hasPrefix("added "), "\(command): \(added)")
         let check = try await shell("substitute check --strict")
         #expect(check.status == 0 && check.errors == "", "\(check)")
         let hit = await Tool.run(["explain", "--require", url], in: folder.url)
-        #expect(hit.status == 0 && !hit.output.contains("Add it with"), "\(hit)")
+        #expect(hit.status == 0 && !hit.output.contains("with: substitute add"), "\(hit)")
     }
 
     @Test("The command names the manifest as the user did, unless a search finds it")
@@ -155,7 +155,7 @@ struct MissTests {
                 Not substituted, because "\(site)/folder/" (manifest.json:4) maps the folder "folder/", which holds no "index.html".
                   \(site)/folder/
 
-                0 of 9 URLs would come from the bundle, 0 bytes
+                0 of 9 URLs would come from files, 0 bytes
 
                 """,
             "\(result)"
@@ -186,7 +186,7 @@ struct MissTests {
                 "\(lines)"
             )
             #expect(
-                lines.count == 156 && lines.last == "150 of 153 URLs would come from the bundle, 750 bytes",
+                lines.count == 156 && lines.last == "150 of 153 URLs would come from files, 750 bytes",
                 "\(lines)"
             )
         }

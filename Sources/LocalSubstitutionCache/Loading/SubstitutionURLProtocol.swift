@@ -32,8 +32,8 @@ public import Foundation
 /// Each response has one source: if a delegate may already have received bytes from the network, the network's response
 /// is delivered, and no file replaces it. On Apple's platforms, network-first entries need
 /// `URLSession.registerForSubstitutions()` in each session except `URLSession.shared`. On Linux, the network's response
-/// to a task that delivers to a delegate stands, whatever its status; only without a connection does a file answer such
-/// a task. The table in <doc:WhenTheCacheIsAsked> lists how each kind of task is answered.
+/// to a task that delivers to a delegate stands, whatever its status; a file answers such a task only if the network
+/// fails or is silent. The table in <doc:WhenTheCacheIsAsked> lists how each kind of task is answered.
 ///
 /// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData`, or with a method other than GET and HEAD, is
 /// left alone. On Linux a download task is loaded from the network, because URL loading there cannot finish a download

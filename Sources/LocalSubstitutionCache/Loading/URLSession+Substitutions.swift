@@ -43,9 +43,9 @@ extension URLSession {
     ///
     /// On Linux, network-first entries also apply to a session that is not registered, if it is the shared one or its
     /// configuration uses substitutions. If a task delivers to a delegate, the network's response stands there, and a
-    /// file answers only if there is no connection. The table in <doc:WhenTheCacheIsAsked> has the details. If the
-    /// configuration lists no class of this library, this method adds one after the app's classes. So a stub that the
-    /// app put first stays first.
+    /// file answers only if the network fails or is silent. The table in <doc:WhenTheCacheIsAsked> has the details. If
+    /// the configuration lists no class of this library, this method adds one after the app's classes. So a stub that
+    /// the app put first stays first.
     ///
     /// Call this method before the session's first task. The session is not retained. On Apple's platforms, a session
     /// that is created from this one's configuration may load with this session's configuration. The library's other

@@ -229,12 +229,13 @@ struct ExplainCommand {
         guard answers.count > 1 || answers.contains(where: \.isRecorded) else { return }
         let answered = answers.filter { $0.response != nil }
         let size = ByteCount(answered.reduce(0) { $0 + ($1.explanation?.substitution?.size ?? 0) })
-        console.print("\(answered.count) of \(counted(answers.count, "URL")) would come from the bundle, \(size)")
+        console.print("\(answered.count) of \(counted(answers.count, "URL")) would come from files, \(size)")
     }
 
     private func printDetails(_ answer: ExplainedRequest) {
         console.print(answer.sentence)
-        if let command = answer.command { console.print("  Add it with: \(command)") }
+        let words = answer.explanation?.nearest == nil ? "Add it with" : "Or add this URL with"
+        if let command = answer.command { console.print("  \(words): \(command)") }
         if let entry = answer.explanation?.substitution {
             console.print("  entry  \(visible(path)):\(entry.line): \(quoted(entry.url))")
             console.print("  file   \(visible(entry.file)), \(ByteCount(entry.size))")

@@ -45,7 +45,7 @@ enum VerifyCommand {
     private static let atLeast = Option(
         "at-least",
         value: "share",
-        "The share of each page's requests that files must at least answer, such as 90%;\nby default at least one request, and 0% permits none.",
+        "The share of each page's requests that files must at least answer, such as 90%;\nby default at least one request. With 0%, none has to.",
         VerificationLimits.share
     )
     private static let allowsChanged = Option(

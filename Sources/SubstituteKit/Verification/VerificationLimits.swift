@@ -99,7 +99,7 @@ struct VerificationLimits: Sendable {
         }
         if page.comparison.share > tolerance {
             let places = page.comparison.places.prefix(3).map(\.words).joined(separator: "; ")
-            add(.pictureDiffers, "\(page.comparison.percentage) of the picture of \(page.title) differs, at \(places)")
+            add(.pictureDiffers, "\(page.comparison.percentage) of \(page.title) looks different, at \(places)")
         }
         return problems
     }

@@ -201,8 +201,7 @@ package struct Ruleset: Sendable {
             omit(index, "its URL with a parameter, because line \(better.line) answers it with some queries")
             return
         }
-        let list = names.map { quoted($0.description) }.joined(separator: ", ")
-        omit(index, "only URLs with more than one ignored parameter (\(list)), or with one without \"=\"")
+        if let name = names.first { omit(index, "only URLs such as \"?\(name)=1&\(name)=2\" and \"?\(name)\"") }
         let parameters = remainder?.split(separator: "&", omittingEmptySubsequences: false).map(String.init) ?? []
         var filters: Set<URLFilter> = []
         for (number, name) in names.enumerated() {
@@ -214,7 +213,7 @@ package struct Ruleset: Sendable {
                 let start = "\(before)\(name.text)\(name.isPrefix ? "" : "=")"
                 for (start, after) in Spelling.parts(start, after) {
                     if after.utf8.count > URLFilter.longestRest {
-                        omit(index, "its URL with an ignored parameter (\(list)) before a long query")
+                        omit(index, "its URL with \(quoted(name.description)) before a long query")
                     } else if filters.insert(URLFilter("\(base)?\(start)", rest: after)).inserted {
                         add(URLFilter("\(base)?\(start)", rest: after), index, substitution)
                     }

@@ -124,7 +124,7 @@ struct VerifyTests {
         let result = try await site.run("verify", "--allow-changed", "--output", "report", site.url)
         #expect(result.status == 1, "\(result)")
         let found = result.output.firstMatch(
-            of: /error: 0\.\d+ % of the picture of .* differs, at x 0 y (\d+) \(\d+ × \d+\)\n/
+            of: /error: 0\.\d+ % of .* looks different, at x 0 y (\d+) \(\d+ × \d+\)\n/
         )
         let top = try #require(found.flatMap { Int($0.1) }, "\(result)")
         #expect(top < 60)
@@ -349,7 +349,7 @@ struct VerifyTests {
         site.counted = "/count"
         site.set("/", "text/html", page(700))
         let moving = try await site.run("verify", "--at-least", "0%", site.url)
-        #expect(moving.status == 1 && moving.output.contains("% of the picture of"), "\(moving)")
+        #expect(moving.status == 1 && moving.output.contains(" looks different, at "), "\(moving)")
         #expect(moving.output.contains("still moves 5 seconds after it was loaded"), "\(moving)")
     }
 
