@@ -35,10 +35,10 @@ extension Browser {
         // While a body is being read, the command would return it once more.
         for request in traffic.stalled(for: seconds) where !bodies.contains(request) {
             do {
-                try await devTools.run("Fetch.getResponseBody", ["requestId": request])
-            } catch DevTools.Failure.refused("Invalid InterceptionId.") {
-                traffic.end(request)
-            } catch {}
+                try await devTools.run("Fetch.getResponseBody", ["requestId": request], within: 2)
+            } catch DevTools.Failure.refused(let words) {
+                if words == "Invalid InterceptionId." { traffic.end(request) }
+            } catch { return }
         }
     }
 
