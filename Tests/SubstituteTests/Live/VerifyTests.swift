@@ -168,7 +168,7 @@ struct VerifyTests {
         site.set("/site.css", "text/css", Data("body { background: #fbf9f5 }".utf8))
         try site.folder.write("body { background: #ffeeee }", to: "site.css")
         let result = try await site.run("verify", "--allow-changed", site.url)
-        #expect(result.status == 1 && result.output.contains(" differs, at x 0 y 0 ("), "\(result)")
+        #expect(result.status == 1 && result.output.contains(" looks different, at x 0 y 0 ("), "\(result)")
     }
 
     @Test("Failures and script errors that occur only with the files fail, unless they are allowed", .startsChromium)
