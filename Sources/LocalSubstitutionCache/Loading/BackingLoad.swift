@@ -24,17 +24,6 @@ typealias NetworkLoad = BackingLoad
 /// delegate, on the delegate queue. The backing task follows the redirects that the delegate accepts.
 // Only called on the load's thread.
 final class BackingLoad: @unchecked Sendable {
-    private enum Stage {
-        /// The load has not started.
-        case idle
-        /// The request is on the network, and the fallback may still answer.
-        case undecided
-        /// The network's response is being delivered, and no file or copy replaces it.
-        case answering
-        /// The last event is delivered, or the load was stopped.
-        case ended
-    }
-
     /// The protocol that loads the app's task; weak, because the protocol retains this object.
     private weak var owner: URLProtocol?
     /// The client of ``owner``, to which all events are delivered.
@@ -43,14 +32,7 @@ final class BackingLoad: @unchecked Sendable {
     private weak var appSession: URLSession?
     private let session: BackingSession
     private var task: URLSessionDataTask?
-    /// Reports the steps of this load; nil without an observer.
-    private let observed: ObservedLoad?
-    private var stage = Stage.idle
-    private var fallback: Fallback?
-    /// True once the server has challenged the app, with a head of its own.
-    private var isHeadKnown = false
-    /// The body so far; nil if no archive keeps it.
-    private var body: Data?
+    private var first: NetworkFirst
     private let runLoop = RunLoop.current
     private let mode = RunLoop.current.currentMode ?? .default
 
@@ -61,8 +43,8 @@ final class BackingLoad: @unchecked Sendable {
         of appSession: URLSession?,
         _ observed: ObservedLoad? = nil
     ) {
-        (self.owner, self.session, self.appSession, self.fallback) = (owner, session, appSession, fallback)
-        (client, self.observed) = (owner.client, observed)
+        (self.owner, self.session, self.appSession, client) = (owner, session, appSession, owner.client)
+        first = NetworkFirst(fallback, observed)
     }
 
     /// Runs `body` later on the load's thread; can be called on any thread.
@@ -76,97 +58,68 @@ final class BackingLoad: @unchecked Sendable {
     // MARK: - Called by URL loading
 
     func start() {
-        guard stage == .idle, let request = owner?.request else { return }
-        stage = .undecided
+        guard task == nil, !first.hasEnded, let request = owner?.request else { return }
         // If a file or copy can answer offline, a load without a connection fails immediately instead of waiting.
-        let canWait = session.waits && fallback?.answer(after: .offline) == nil
+        let canWait = session.waits && !first.canReplace(after: .offline)
         task = session.task(for: request, of: self, canWait: canWait)
         task?.resume()
+        awaitHead()
     }
 
-    /// Notes that the response may be for one user if a server on its way has asked for a credential.
-    private func noteCredential(at url: URL?) {
-        guard session.mayIdentifyUser(at: url) else { return }
-        fallback?.archived?.refuse(.personal)
-        observed?.report(.challenged)
-    }
-
-    /// Lets the file answer if no head has come; called on any thread when the patience of its entry ends.
-    func endPatience(after seconds: Int) { perform { [self] in answerAfterSilence(of: seconds) } }
-
-    func answerAfterSilence(of seconds: Int) {
-        guard stage == .undecided, !isHeadKnown else { return }
-        let isReading = fallback?.readCopy { [self] in endPatience(after: seconds) }
-        if isReading != true, let answer = fallback?.answer(after: .silence(seconds: seconds)) { self.answer(answer) }
+    private func awaitHead() {
+        first.patience?.wait { [weak self] patience in self?.perform { self?.endPatience(patience) } }
     }
 
     /// Ends the load without notifying the client, and cancels the backing task.
     func stop() {
-        stage = .ended
+        first.stop()
         task?.cancel()
+    }
+
+    /// Lets the file answer if no head has come; called when the patience of its entry ends.
+    func endPatience(_ patience: NetworkFirst.Patience) {
+        guard patience == first.patience,
+            !first.readCopy(then: { [self] in perform { [self] in endPatience(patience) } })
+        else { return }
+        _ = passesOn(first.silence(patience))
     }
 
     // MARK: - Called by the backing session
 
-    /// Answers with a file or an archived copy instead of the network's response, and cancels the backing task.
-    private func answer(_ answer: Fallback.Answer) {
-        observed?.report(answer.response, from: answer.substitution)
-        stop()
-        if let owner { client?.deliver(answer.response, as: owner) }
+    /// Returns true if the app receives an event; delivers the file or archived copy that replaces the network's.
+    private func passesOn(_ decision: NetworkFirst.Decision) -> Bool {
+        if case .replace(let answer) = decision {
+            task?.cancel()
+            if let owner { client?.deliver(answer.response, as: owner) }
+        }
+        if case .passOn = decision { return true }
+        return false
     }
 
     func didReceive(_ response: URLResponse) {
-        // An interim response, such as 103, is not the answer (RFC 9110 §15.2).
-        guard stage != .ended, !(100..<200).contains(response.status) else { return }
-        observed?.report(.received(response))
-        noteCredential(at: response.url)
-        if stage == .undecided {
-            if let answer = fallback?.answer(after: .status(response.status)) { return self.answer(answer) }
-            fallback?.archived?.receive(response)
-            body = Data()
-        } else {
-            // The archive keeps no mixture of two bodies.
-            fallback?.archived?.refuse(.incomplete)
-        }
-        stage = .answering
-        if let owner { client?.urlProtocol(owner, didReceive: response, cacheStoragePolicy: .notAllowed) }
+        let isPersonal = session.mayIdentifyUser(at: response.url)
+        guard passesOn(first.head(response, isPersonal: isPersonal)), let owner else { return }
+        client?.urlProtocol(owner, didReceive: response, cacheStoragePolicy: .notAllowed)
     }
 
     func didReceive(_ data: Data) {
         // After a file or copy has answered, the backing task may still report parts of the network's body until that
         // task is cancelled.
-        guard stage != .ended else { return }
-        observed?.report(.receivedPart(data))
-        if fallback?.archived?.hasRoom(for: data.count) != true {
-            body = nil
-        } else if body?.isEmpty == true {
-            // Unlike appending, this copies no bytes.
-            body = data
-        } else {
-            body?.append(data)
-        }
-        if let owner { client?.urlProtocol(owner, didLoad: data) }
+        if first.part(data), let owner { client?.urlProtocol(owner, didLoad: data) }
     }
 
     /// Records the end of the backing task.
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
-        if stage == .undecided {
-            if error?.meansOffline == true {
-                let isReading = fallback?.readCopy { [self] in perform { [self] in didComplete(task, error) } }
-                if isReading == true { return }
-                if let answer = fallback?.answer(after: .offline) { return self.answer(answer) }
-            }
-            if error == nil, let response = task.response { didReceive(response) }
-        }
-        // If the load was stopped, the body may lack parts. Such a body is not archived.
-        guard stage != .ended, let owner else { return }
-        if error == nil, let last = task.currentRequest { fallback?.archived?.finish(body, after: last) }
-        stage = .ended
+        guard let owner else { return }
         if let error {
-            client?.urlProtocol(owner, didFailWithError: error)
-        } else {
-            client?.urlProtocolDidFinishLoading(owner)
+            let again = { @Sendable [self] in perform { [self] in didComplete(task, error) } }
+            if error.meansOffline, first.readCopy(then: again) { return }
+            if passesOn(first.failure(error)) { client?.urlProtocol(owner, didFailWithError: error) }
+            return
         }
+        if !first.hasHead, let response = task.response { didReceive(response) }
+        // If the load was stopped, the body may lack parts. Such a body is not archived.
+        if first.end(after: task.currentRequest) { client?.urlProtocolDidFinishLoading(owner) }
     }
 
     /// Asks the app's delegate about a redirect, and continues once the delegate has decided.
@@ -193,7 +146,7 @@ final class BackingLoad: @unchecked Sendable {
     }
 
     /// True once a redirect no longer matters: the answer's source is decided, or the app's task has ended.
-    private var isOver: Bool { stage != .undecided || owner?.task?.hasEnded ?? false }
+    private var isOver: Bool { first.hasHead || first.hasEnded || owner?.task?.hasEnded ?? false }
 
     /// Continues after the app's decision about a redirect; if `next` is nil, the 3xx itself is the response.
     private func continueRedirect(
@@ -202,16 +155,16 @@ final class BackingLoad: @unchecked Sendable {
         _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard !isOver else { return completionHandler(nil) }
-        // If the app refuses a redirect, the 3xx is the response. No fallback replaces it, even if the load then fails.
-        guard let next else {
-            fallback = nil
-            return completionHandler(nil)
+        let isPersonal = session.mayIdentifyUser(at: response.url)
+        let before = first.patience
+        let decision = first.redirect(response, to: next, isPersonal: isPersonal)
+        if case .passOn = decision {
+            completionHandler(next?.marked)
+            if first.patience != before { awaitHead() }
+        } else {
+            completionHandler(nil)
+            _ = passesOn(decision)
         }
-        noteCredential(at: response.url)
-        observed?.report(.redirected(response, to: next))
-        guard let answer = fallback?.answer(redirectedTo: next) else { return completionHandler(next.marked) }
-        completionHandler(nil)
-        self.answer(answer)
     }
 
     /// Passes a challenge on to the app, and the app's answer to the backing session.
@@ -219,16 +172,13 @@ final class BackingLoad: @unchecked Sendable {
         _ challenge: URLAuthenticationChallenge,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard stage != .ended, let owner else { return completionHandler(.cancelAuthenticationChallenge, nil) }
+        guard !first.hasEnded, let owner else { return completionHandler(.cancelAuthenticationChallenge, nil) }
         // The file replaces a 401 that `when` lists before the user is asked for a password.
-        if stage == .undecided, let refusal = challenge.failureResponse,
-            fallback?.answer(after: .status(refusal.status)) != nil
-        {
+        if let refusal = challenge.failureResponse, first.canReplace(after: .status(refusal.status)) {
             completionHandler(.cancelAuthenticationChallenge, nil)
             return didReceive(refusal)
         }
-        // From here on, the load waits for the user.
-        isHeadKnown = true
+        first.waitForUser()
         let sender = ChallengeSender(completionHandler)
         client?.urlProtocol(
             owner,

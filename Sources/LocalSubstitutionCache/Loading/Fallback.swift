@@ -2,14 +2,14 @@ import Foundation
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 /// The file or archived copy that may replace the network's response to one load.
 ///
 /// The request is always sent to the network first.
 // Responses are immutable, but Foundation on Linux does not declare CachedURLResponse Sendable.
-struct Fallback: @unchecked Sendable {
+package struct Fallback: @unchecked Sendable {
     /// The file that may answer; nil if the last good copy in an archive may.
     private var match: SubstitutionTable.Match?
     /// The load as an archive sees it; nil if no archive may keep the response.
@@ -18,14 +18,21 @@ struct Fallback: @unchecked Sendable {
     private var request: URLRequest
     /// The cache in which the target of a redirect is looked up.
     private let cache: LocalSubstitutionCache
+    /// The number of entries that the load has been redirected to.
+    private(set) var redirects = 0
 
     /// A response, and the substitution whose file it is; nil for an archived copy.
-    typealias Answer = (response: CachedURLResponse, substitution: Substitution?)
+    package typealias Answer = (response: CachedURLResponse, substitution: Substitution?)
 
     /// Creates the fallback of a load that begins; nil if neither a file nor an archived copy can answer.
-    init?(for request: URLRequest, _ decision: Decision, _ installation: Installation) {
-        (self.request, cache, match) = (request, installation.cache, decision.networkFirst)
-        if let archive = installation.archive(for: request, decision), archive.accepts(request) {
+    package init?(
+        for request: URLRequest,
+        _ decision: Decision,
+        _ cache: LocalSubstitutionCache,
+        _ archive: (any ResponseArchive)?
+    ) {
+        (self.request, self.cache, match) = (request, cache, decision.networkFirst)
+        if let archive = archive?.keeping(request, decision), archive.accepts(request) {
             archived = archive.begin(request, version: cache.currentTable.version)
         }
         if match == nil, archived == nil { return nil }
@@ -60,22 +67,16 @@ struct Fallback: @unchecked Sendable {
         return isOfVersion && copy.date > match.row.contents.identity.date ? copy.response : nil
     }
 
-    /// Reads the archived copy that may answer, on a queue of the archive.
-    ///
-    /// So the thread on which URL loading calls protocols does not wait for the file. On Linux nothing can return to
-    /// that thread, so there ``answer(after:)`` reads the copy.
-    ///
-    /// - Parameter body: Called on that queue.
-    /// - Returns: False if there is nothing to read; then `body` is not called.
-    func readCopy(then body: @escaping @Sendable () -> Void) -> Bool { archived?.readCopy(then: body) ?? false }
-
     /// Returns a file's response to the target of a redirect; nil if the target must be loaded from the network.
     ///
     /// If a network-first entry names the target, that entry's file becomes the fallback. An archived copy replaces the
     /// whole chain of redirects, not a single step.
     mutating func answer(redirectedTo next: URLRequest) -> Answer? {
         let decision = cache.decision(on: next)
-        if let match = decision.networkFirst ?? decision.file { (self.match, archived, request) = (match, nil, next) }
+        if let match = decision.networkFirst ?? decision.file {
+            (self.match, archived, request) = (match, nil, next)
+            redirects += 1
+        }
         return decision.file?.response(to: next).map { ($0, match?.row.substitution) }
     }
 }

@@ -90,12 +90,6 @@ final class Installation: @unchecked Sendable {
         hasHadArchive = archive != nil || Self.archiveType != nil
     }
 
-    /// Returns the archive if it keeps responses to such requests; it may still refuse this one.
-    func archive(for request: URLRequest, _ decision: Decision) -> (any ResponseArchive)? {
-        if case .unnamed = decision { return request.cachePolicy == .optOut ? nil : archive }
-        return decision.networkFirst != nil && archive?.keepsNetworkFirst == true ? archive : nil
-    }
-
     /// The current installation, until another one replaces it or its cache is uninstalled.
     static var current: Installation? {
         get { installed.value.current }

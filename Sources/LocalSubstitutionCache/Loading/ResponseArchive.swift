@@ -29,6 +29,14 @@ package protocol ResponseArchive: AnyObject, Sendable {
     func begin(_ request: URLRequest, version: Int64) -> any ArchivedLoad
 }
 
+extension ResponseArchive {
+    /// Returns this archive if it keeps responses to such requests; it may still refuse this one.
+    func keeping(_ request: URLRequest, _ decision: Decision) -> (any ResponseArchive)? {
+        if case .unnamed = decision { return request.cachePolicy == .optOut ? nil : self }
+        return decision.networkFirst != nil && keepsNetworkFirst ? self : nil
+    }
+}
+
 /// A load from the network whose response an archive may keep, and which the last good copy may answer offline.
 package protocol ArchivedLoad: AnyObject, Sendable {
     /// Returns the last good copy, unless it was removed after it was read; nil if there is none.

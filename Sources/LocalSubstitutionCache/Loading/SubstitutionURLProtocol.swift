@@ -75,7 +75,7 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
     public override class func canInit(with request: URLRequest) -> Bool {
         guard let installation = Installation.current, !request.isMarked else { return false }
         let decision = installation.cache.decision(on: request)
-        if let archive = installation.archive(for: request, decision) {
+        if let archive = installation.archive?.keeping(request, decision) {
             if archive.accepts(request) {
                 willLoad(request, for: archive)
                 return canLoad
@@ -121,7 +121,7 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
         let installation = Installation.current
         observed = ObservedLoad(request, of: task, installation?.cache.observers)
         let decision = installation?.cache.decision(on: request) ?? .unnamed
-        let fallback = installation.flatMap { Fallback(for: request, decision, $0) }
+        let fallback = installation.flatMap { Fallback(for: request, decision, $0.cache, $0.archive) }
         if fallback?.archived != nil { isLogged = true }
         logWithdrawal()
         if canDeliver, let match = decision.file, let response = match.response(to: request) {
@@ -129,13 +129,7 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
         }
         load = makeLoad(decision, fallback)
         observed?.report(.asked)
-        if let load {
-            load.start()
-            guard let seconds = fallback?.patience else { return }
-            return DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { [weak load] in
-                load?.endPatience(after: seconds)
-            }
-        }
+        if let load { return load.start() }
         hasFinished = true
         client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
     }

@@ -2,7 +2,7 @@
 // instance of that class. Foundation on Apple's systems does not.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
-package import FoundationNetworking
+import FoundationNetworking
 
 typealias NetworkLoad = TaskLoad
 
@@ -30,34 +30,24 @@ typealias NetworkLoad = TaskLoad
 /// network's response and the file or copy when the head is received. Such a class may call its client on any thread.
 // Mutable state is only accessed inside the lock.
 final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
-    private enum Stage {
-        case open
-        /// The load ended with a 401 that Foundation turns into a challenge.
-        ///
-        /// Foundation asks the app for a credential. Then the task continues or is cancelled.
-        case challenged
-        case finished
-    }
-
     private struct State {
-        var stage = Stage.open
+        var first: NetworkFirst
         /// The instance that loads; nil once the load has ended.
         var loader: URLProtocol?
-        var fallback: Fallback?
-        /// True once it is decided that the app receives the network's response.
-        var networkStands = false
-        /// True once the observers know the head of the network's response.
-        var isHeadObserved = false
-        /// The network's body so far; nil before the first part, and if the archive does not keep the body.
-        var body: Data?
-        /// The number of calls of ``start()``: one at the beginning, and one whenever the app resumes a suspended task.
+        /// True after a 401 that Foundation turns into a challenge.
+        ///
+        /// Foundation asks the app for a credential. Then the task continues or is cancelled.
+        var isChallenged = false
+        /// The number of calls of `startLoading()`: one at the beginning, and one whenever a stopped transfer continues.
         var starts = 0
         /// True while `startLoading()` of the class runs.
         var isStarting = false
         /// An instance of a class of the app that is stopped once its `startLoading()` returns.
         var obsolete: URLProtocol?
-        /// The seconds of the entry's patience once they have passed, until ``start()`` has decided.
-        var silence: Int?
+        /// The patience that has passed, until ``start()`` has decided.
+        var silence: NetworkFirst.Patience?
+        /// The file that answers after the silence, once the transfer is stopped.
+        var answer: Fallback.Answer?
         /// True while this object keeps the task suspended.
         var isHeld = false
         /// True while the instance is stopped because the task is suspended.
@@ -66,11 +56,10 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
 
     private let task: URLSessionTask
     private let client: (any URLProtocolClient)?
-    /// Reports the steps of this load; nil without an observer.
-    private let observed: ObservedLoad?
     /// True if Foundation's own protocol class loads the request.
     private let isSystemClass: Bool
-    private let lock = NSLock()
+    /// Recursive, because an archive may ask the app, and the app may call this library.
+    private let lock = NSRecursiveLock()
     private var state: State
 
     /// Creates a load; the result is nil if the owner has no task or if there is no class.
@@ -89,9 +78,9 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         _ observed: ObservedLoad? = nil
     ) {
         guard let task = owner.task, let protocolClass else { return nil }
-        (self.task, client, self.observed) = (task, owner.client, observed)
+        (self.task, client) = (task, owner.client)
         isSystemClass = SystemProtocols.contains(protocolClass)
-        state = State(fallback: fallback)
+        state = State(first: NetworkFirst(fallback, observed))
         super.init()
         state.loader = protocolClass.init(task: task, cachedResponse: cachedResponse, client: self)
     }
@@ -100,27 +89,38 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         try lock.withLock { try body(&state) }
     }
 
+    /// The decisions so far.
+    var first: NetworkFirst { withState(\.first) }
+
     /// True once this object has begun to report the end of the load, or the load was stopped before its end.
     ///
     /// It stays false after a 401 that Foundation turns into a challenge.
-    var hasFinished: Bool { withState { $0.stage == .finished } }
+    var hasFinished: Bool { withState { $0.loader == nil && !$0.isChallenged } }
 
     /// Starts the load, or continues it after the task was suspended.
     func start() {
-        let (isStopped, starts) = withState { ($0.isStopped, $0.starts) }
-        if isStopped, let answer = answerAfterSilence(), let loader = finish() {
-            observed?.report(answer.response, from: answer.substitution)
+        let isStopped = withState { state in
+            defer { (state.isStopped, state.isHeld) = (false, false) }
+            return state.isStopped
+        }
+        if isStopped, replaceAfterSilence(), let answer = withState(\.answer), let loader = finish() {
             client?.deliver(answer.response, as: loader)
+            // The instance is stopped in mid-transfer. It keeps its client, and its timer keeps the instance.
+            (loader.client, loader.task) = (nil, nil)
             return
         }
-        withState { ($0.silence, $0.isStopped, $0.isHeld) = (nil, false, false) }
-        // The transfer was not stopped, so it goes on.
-        if starts > 0, !isStopped { return }
-        let loader = withState { state in
+        let (loader, patience) = withState { state -> (URLProtocol?, NetworkFirst.Patience?) in
+            state.silence = nil
+            // The transfer was not stopped, so it goes on.
+            if state.starts > 0, !isStopped { return (nil, nil) }
             state.starts += 1
+            // Foundation on Linux may deliver the beginning of a body twice after a task was suspended. Then the length
+            // is wrong.
+            if state.starts > 1 { state.first.refuse(.incomplete) }
             state.isStarting = state.loader != nil
-            return state.loader
+            return (state.loader, state.starts == 1 ? state.first.patience : nil)
         }
+        patience?.wait { [weak self] in self?.endPatience($0) }
         loader?.startLoading()
         let obsolete = withState { state in
             state.isStarting = false
@@ -145,7 +145,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
                 defer { state.isHeld = false }
                 return (state.loader, state.isHeld)
             }
-            if !isHeld || answerAfterSilence() != nil {
+            if !isHeld || replaceAfterSilence() {
                 withState { $0.isStopped = true }
                 loader?.stopLoading()
             }
@@ -163,10 +163,10 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
     /// URL loading ends a transfer only on its own queue, and only while the task is suspended. So this method
     /// suspends the task, ``stop()`` stops the transfer on that queue and resumes the task, and ``start()`` delivers
     /// the file. If the app itself has suspended the task, ``start()`` does so once the app resumes it.
-    func endPatience(after seconds: Int) {
+    func endPatience(_ patience: NetworkFirst.Patience) {
         let isWaiting = withState { state in
-            guard state.stage == .open, !state.networkStands else { return false }
-            state.silence = seconds
+            guard state.loader != nil, !state.first.hasHead else { return false }
+            state.silence = patience
             state.isHeld = task.state == .running
             return state.isHeld
         }
@@ -179,16 +179,18 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
     /// expected length of the body: -1 if the head names none. (It may be that of a redirect; then the network's
     /// response stands.)
     var hasHead: Bool {
-        withState(\.networkStands) || task.response != nil || task.countOfBytesExpectedToReceive != 0
+        first.hasHead || task.response != nil || task.countOfBytesExpectedToReceive != 0
     }
 
-    /// Returns the file's response or the archived one if the patience has ended without a head.
-    private func answerAfterSilence() -> Fallback.Answer? {
-        var (silence, fallback) = withState { ($0.silence, $0.fallback) }
-        guard let silence, !hasHead, let answer = answer(of: &fallback, after: .silence(seconds: silence))
-        else { return nil }
-        withState { [fallback] in $0.fallback = fallback }
-        return answer
+    /// Lets the file answer if the patience has ended without a head; returns true if it does.
+    private func replaceAfterSilence() -> Bool {
+        let isSilent = !hasHead
+        return withState { state in
+            if isSilent, let silence = state.silence, case .replace(let answer) = state.first.silence(silence) {
+                state.answer = answer
+            }
+            return state.answer != nil
+        }
     }
 
     /// Ends the load, and returns the instance that loads; nil if the load has already ended.
@@ -198,29 +200,37 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         withState { state in
             // This breaks a reference cycle: the instance retains this object as its client.
             defer { state.loader = nil }
-            if state.loader != nil { state.stage = isChallenge ? .challenged : .finished }
+            if state.loader != nil { state.isChallenged = isChallenge }
+            state.first.stop()
             return state.loader
         }
     }
 
-    private var isOpen: Bool { withState { $0.stage == .open } }
+    private var isOpen: Bool { withState { $0.loader != nil } }
 
-    /// Returns true if the app receives the network's response; if not, delivers the fallback's response.
+    /// Decides about an event, after a redirect that URL loading has followed without a word.
     ///
-    /// After this method has returned true once, it returns true for the rest of the load. If the fallback has a
-    /// response, but the load has already finished, the method delivers nothing and returns false.
-    private func decideIfNetworkStands(_ loader: URLProtocol, after outcome: NetworkOutcome) -> Bool {
-        var (isDecided, fallback) = withState { ($0.networkStands, $0.fallback) }
-        // A redirect may change `fallback`, so it is stored in the state again. `answer(of:after:)` may call the
-        // app, so it is called outside the lock.
-        guard !isDecided, let answer = answer(of: &fallback, after: outcome) else {
-            withState { [fallback] in ($0.fallback, $0.networkStands) = (fallback, true) }
-            return true
+    /// - Parameters:
+    ///   - loader: The instance that loads.
+    ///   - isDelivered: True if a delegate may have received bytes of the network, so nothing replaces them.
+    ///   - event: Reports the event.
+    /// - Returns: True if the app receives the event; if not, the response that replaces the network's is delivered.
+    private func passesOn(
+        _ loader: URLProtocol,
+        isDelivered: Bool = false,
+        _ event: (inout NetworkFirst) -> NetworkFirst.Decision
+    ) -> Bool {
+        let decision = withState { state -> NetworkFirst.Decision in
+            let last = isDelivered || state.first.hasHead ? nil : task.currentRequest
+            if let last, last.url != task.originalRequest?.url,
+                case .replace(let answer) = state.first.redirect(nil, to: last)
+            {
+                return .replace(with: answer)
+            }
+            return event(&state.first)
         }
-        guard finish() != nil else { return false }
-        // If the network has failed, no response is reported.
-        if let response = task.response, case .status = outcome { observed?.report(.received(response)) }
-        observed?.report(answer.response, from: answer.substitution)
+        if case .passOn = decision { return true }
+        guard case .replace(let answer) = decision, finish() != nil else { return false }
         client?.deliver(answer.response, as: loader)
         if !isSystemClass { stopLater(loader) }
         return false
@@ -238,41 +248,10 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         if !isStarting { DispatchQueue.global().async { loader.stopLoading() } }
     }
 
-    private func answer(of fallback: inout Fallback?, after outcome: NetworkOutcome) -> Fallback.Answer? {
-        if let last = task.currentRequest, last.url != task.originalRequest?.url,
-            let answer = fallback?.answer(redirectedTo: last)
-        {
-            return answer
-        }
-        return fallback?.answer(after: outcome)
-    }
-
-    /// Collects a part of the body for the archive; at the end of the load, `part` is nil.
-    private func collect(_ part: Data?) {
-        withState { state in
-            let archived = state.fallback?.archived
-            archived?.receive(task.response)
-            // Foundation on Linux may deliver the beginning of a body twice after a task was suspended. Then the length
-            // is wrong.
-            if state.starts > 1 { archived?.refuse(.incomplete) }
-            guard let part else { return }
-            if archived?.hasRoom(for: part.count) == true {
-                state.body = state.body ?? Data()
-                state.body?.append(part)
-            } else {
-                // From here on the archive has no room for any part, so no later part begins a new body.
-                state.body = nil
-            }
-        }
-    }
-
-    private func observeHead(_ response: URLResponse) {
-        withState { state in
-            // A class of the app may report a second response. The archive keeps no mixture of two bodies.
-            if state.isHeadObserved { state.fallback?.archived?.refuse(.incomplete) }
-            state.isHeadObserved = true
-        }
-        observed?.report(.received(response))
+    /// Reads the head from the task if the class has not reported it; returns false if a file or copy replaced it.
+    private func readHead(_ loader: URLProtocol) -> Bool {
+        guard !first.hasHead, let response = task.response else { return true }
+        return passesOn(loader) { $0.head(response) }
     }
 
     // MARK: - Called by the class that loads
@@ -283,47 +262,39 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
         // The system's class reports the head early only if it may give the body to a delegate directly.
-        if isSystemClass { withState { $0.networkStands = true } }
-        guard decideIfNetworkStands(loader, after: .status(response.status)) else { return }
-        observeHead(response)
-        if isOpen { client?.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy) }
+        guard passesOn(loader, isDelivered: isSystemClass, { $0.head(response, isDelivered: isSystemClass) }), isOpen
+        else { return }
+        client?.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy)
     }
 
     func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
-        guard decideIfNetworkStands(loader, after: .status(task.response?.status ?? 0)) else { return }
-        collect(data)
-        if let response = task.response, !withState(\.isHeadObserved) { observeHead(response) }
-        observed?.report(.receivedPart(data))
-        if isOpen { client?.urlProtocol(loader, didLoad: data) }
+        guard readHead(loader), withState({ $0.first.part(data) }), isOpen else { return }
+        client?.urlProtocol(loader, didLoad: data)
     }
 
     func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
-        guard decideIfNetworkStands(loader, after: .status(task.response?.status ?? 0)) else { return }
-        collect(nil)
-        let (archived, body) = withState { ($0.fallback?.archived, $0.body) }
-        // If no part was reported, the system's class has given the body directly to a delegate, or the body is empty;
-        // the two look the same here. (If the response or its body was refused before, the first reason stays, and
-        // `unseen` is ignored.)
-        if body == nil, isSystemClass { archived?.refuse(.unseen) }
-        if let last = task.currentRequest { archived?.finish(body ?? Data(), after: last) }
+        guard readHead(loader), isOpen else { return }
         let head = task.response as? HTTPURLResponse
         let isChallenge = head?.statusCode == 401 && head?.value(forHTTPHeaderField: "WWW-Authenticate") != nil
-        // No step shows the response that follows a challenge. So a recording forgets the body of this response.
-        if isChallenge, let head {
-            observed?.report(.received(head))
-            observed?.report(.challenged)
+        let hasEnded = withState { state in
+            // If no part was reported, the system's class has given the body directly to a delegate, or the body is
+            // empty; the two look the same here.
+            if isSystemClass, !state.first.hasPart { state.first.refuse(.unseen) }
+            // No step shows the response that follows a challenge. So a recording forgets the body of this response.
+            if isChallenge, let head { _ = state.first.head(head, isPersonal: true, isDelivered: true) }
+            return state.first.end(after: task.currentRequest)
         }
-        if finish(isChallenge: isChallenge) != nil { client?.urlProtocolDidFinishLoading(loader) }
+        if hasEnded, finish(isChallenge: isChallenge) != nil { client?.urlProtocolDidFinishLoading(loader) }
     }
 
     func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
         // The app receives every error that does not mean "no connection".
-        if error.meansOffline, !decideIfNetworkStands(loader, after: .offline) { return }
-        if finish() != nil { client?.urlProtocol(loader, didFailWithError: error) }
+        guard !error.meansOffline || passesOn(loader, { $0.failure(error) }), finish() != nil else { return }
+        client?.urlProtocol(loader, didFailWithError: error)
     }
 
     func urlProtocol(_ loader: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
-        observed?.report(.used(cachedResponse))
+        first.observed?.report(.used(cachedResponse))
         client?.urlProtocol(loader, cachedResponseIsValid: cachedResponse)
     }
 
@@ -407,27 +378,10 @@ extension SubstitutionURLProtocol {
 
 extension URLProtocol {
     /// Stops a load, and releases the client if the load has ended.
-    fileprivate func stop(_ load: TaskLoad?, hasFinished: Bool = false) {
+    func stop(_ load: TaskLoad?, hasFinished: Bool = false) {
         let wasFinished = hasFinished || load?.hasFinished ?? false || task?.state == .completed
         load?.stop()
         if wasFinished { client = nil }
     }
-}
-
-/// A protocol that passes each load to the system's class, through a ``TaskLoad``.
-///
-/// With this class, the process does not crash if a task is cancelled at the moment it ends.
-package final class GuardedProtocol: URLProtocol {
-    private lazy var load = TaskLoad(for: self, with: SystemProtocols.first(for: request), nil)
-
-    package override class func canInit(with request: URLRequest) -> Bool {
-        SystemProtocols.first(for: request) != nil
-    }
-
-    package override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-
-    package override func startLoading() { load?.start() }
-
-    package override func stopLoading() { stop(load) }
 }
 #endif

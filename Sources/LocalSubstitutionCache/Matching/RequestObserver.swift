@@ -65,18 +65,18 @@ package final class RequestObservers: Sendable {
 }
 
 /// A load by this library, whose steps are observed.
-struct ObservedLoad: Sendable {
+package struct ObservedLoad: Sendable {
     private let observers: RequestObservers
     private let request: URLRequest
     private let task: URLSessionTask
 
     /// Creates the load; nil if there is no observer, or if the request belongs to no task.
-    init?(_ request: URLRequest, of task: URLSessionTask?, _ observers: RequestObservers?) {
+    package init?(_ request: URLRequest, of task: URLSessionTask?, _ observers: RequestObservers?) {
         guard let observers, let task else { return nil }
         (self.request, self.task, self.observers) = (request, task, observers)
     }
 
-    func report(_ step: RequestStep) { observers.observe(step, of: request, by: task) }
+    package func report(_ step: RequestStep) { observers.observe(step, of: request, by: task) }
 
     /// Reports that a file answers, or an archived copy, which belongs to no substitution.
     func report(_ answer: CachedURLResponse, from substitution: Substitution?) {

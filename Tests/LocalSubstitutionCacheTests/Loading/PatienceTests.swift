@@ -55,7 +55,7 @@ extension InstalledTests {
             await site.server.waitForRequests(path == "/when" ? 1 : 2)
             let load = try #require(Impatient.last)
             while !load.hasHead { await Task.yield() }
-            load.endPatience(after: 60)
+            load.endPatience(try #require(load.first.patience))
             gate.open()
             let answer = await result.value
             #expect(answer?.0.value(forHTTPHeaderField: "Cache-Status") == nil)

@@ -126,8 +126,8 @@ extension InstalledTests {
             try folder.cache("{}").install(archive: archive)
             let installation = try #require(Installation.current)
             let request = URLRequest(url: url)
-            let fallback = try #require(Fallback(for: request, .unnamed, installation))
-            #expect(fallback.readCopy {})
+            let fallback = try #require(Fallback(for: request, .unnamed, installation.cache, archive))
+            #expect(fallback.archived?.readCopy {} == true)
             archive.readingQueue.sync {}
             #expect(fallback.answer(after: .offline) != nil)
             archive.removeAll()

@@ -17,6 +17,7 @@ extension InstalledTests {
         private let owner: SubstitutionURLProtocol
         private let load: BackingLoad
         private let fallback: Fallback?
+        private let patience: NetworkFirst.Patience
         private let url: URL
         /// The task that the network's events are reported for.
         private let task: URLSessionDataTask
@@ -31,8 +32,8 @@ extension InstalledTests {
             let cache = try folder.cache(
                 "{ \"\(url.absoluteString)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503, \"3s\"] } }"
             )
-            let installation = Installation(cache: cache, archive: nil, insteadOf: .shared)
-            fallback = Fallback(for: request, cache.decision(on: request), installation)
+            fallback = Fallback(for: request, cache.decision(on: request), cache, nil)
+            patience = try #require(NetworkFirst(fallback, nil).patience)
             owner = SubstitutionURLProtocol(request: request, cachedResponse: nil, client: client)
             load = BackingLoad(for: owner, fallback, in: BackingSession(like: .ephemeral), of: nil)
             task = URLSession(configuration: .ephemeral).dataTask(with: request)
@@ -123,7 +124,7 @@ extension InstalledTests {
 
         @Test("After the network's silence the file answers, and nothing of the network follows")
         func silence() throws {
-            load.answerAfterSilence(of: 3)
+            load.endPatience(patience)
             load.didReceive(try head(200))
             load.didReceive(data("network"))
             load.didComplete(task, URLError(.cancelled))
@@ -135,7 +136,7 @@ extension InstalledTests {
         func headBeforeSilence() throws {
             load.didReceive(try head(103))
             load.didReceive(try head(200))
-            load.answerAfterSilence(of: 3)
+            load.endPatience(patience)
             load.didReceive(data("network"))
             load.didComplete(task, nil)
             #expect(client.events == [.head(200), .data("network"), .end])
@@ -151,14 +152,14 @@ extension InstalledTests {
                 sender: Unanswered()
             )
             other.didReceive(challenge) { _, _ in }
-            other.answerAfterSilence(of: 3)
+            other.endPatience(patience)
             #expect(!client.events.contains(.data("file")))
         }
 
         @Test("After a cancelled load's patience, nothing is delivered")
         func silenceAfterStop() {
             load.stop()
-            load.answerAfterSilence(of: 3)
+            load.endPatience(patience)
             #expect(client.events.isEmpty)
         }
 
@@ -228,10 +229,10 @@ extension InstalledTests {
             let folder = try TemporaryFolder()
             let archive = try OfflineArchive(directory: folder.url, capacity: 1000)
             let request = URLRequest(url: url.appendingPathComponent("page"))
-            let installation = Installation(cache: try folder.cache("{}"), archive: archive, insteadOf: .shared)
+            let cache = try folder.cache("{}")
             for stops in [true, false] {
                 let owner = SubstitutionURLProtocol(request: request, cachedResponse: nil, client: client)
-                let fallback = Fallback(for: request, .unnamed, installation)
+                let fallback = Fallback(for: request, .unnamed, cache, archive)
                 let load = BackingLoad(for: owner, fallback, in: BackingSession(like: .ephemeral), of: nil)
                 load.start()
                 if stops { load.stop() }

@@ -1,0 +1,184 @@
+package import Foundation
+
+// On Apple's systems, URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+package import FoundationNetworking
+#endif
+
+/// The decisions about one load that asks the network first.
+///
+/// A driver reports each event of the network in the order in which it happens, and does what the decision says. This
+/// value does no I/O and knows no thread, so every driver decides alike.
+package struct NetworkFirst {
+    /// What the driver does after an event.
+    package enum Decision {
+        /// The app receives the event.
+        case passOn
+        /// This response replaces the network's, which the driver stops; no event follows.
+        case replace(with: Fallback.Answer)
+        /// The app does not learn of the event.
+        case ignore
+    }
+
+    /// The time within which the network must send a head.
+    package struct Patience: Equatable, Sendable {
+        package let seconds: Int
+        /// The number of entries that the load has been redirected to.
+        fileprivate let turn: Int
+
+        /// Calls `body` on any thread when the time has passed.
+        package func wait(then body: @escaping @Sendable (Patience) -> Void) {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { body(self) }
+        }
+    }
+
+    private enum Stage {
+        /// The network has sent no head.
+        case waiting
+        /// As `waiting`, but a server has asked the user for a credential, so the load waits for the user.
+        case challenged
+        /// The network's response is being delivered, and nothing replaces it.
+        case answering
+        /// The load has ended or was stopped.
+        case ended
+    }
+
+    private var stage = Stage.waiting
+    private var fallback: Fallback?
+    /// The body so far; nil if no archive keeps it.
+    private var body: Data?
+    /// Reports the steps of the load; nil without an observer.
+    package var observed: ObservedLoad?
+
+    package init(_ fallback: Fallback?, _ observed: ObservedLoad?) {
+        (self.fallback, self.observed) = (fallback, observed)
+    }
+
+    package var hasHead: Bool { stage == .answering }
+    package var hasEnded: Bool { stage == .ended }
+    /// True once a part of the body was noted.
+    package private(set) var hasPart = false
+    private var isUndecided: Bool { stage == .waiting || stage == .challenged }
+
+    /// The time that the entry gives the network now; nil if no file answers after a silence.
+    package var patience: Patience? {
+        fallback.flatMap { fallback in fallback.patience.map { Patience(seconds: $0, turn: fallback.redirects) } }
+    }
+
+    /// Returns whether the network would be replaced after an outcome.
+    package func canReplace(after outcome: NetworkOutcome) -> Bool {
+        isUndecided && fallback?.answer(after: outcome) != nil
+    }
+
+    /// Reads the archived copy that may answer after a failure or silence; false if there is nothing to read.
+    ///
+    /// Report the event again in `body`, which is called on a queue of the archive.
+    package func readCopy(then body: @escaping @Sendable () -> Void) -> Bool {
+        isUndecided && fallback?.archived?.readCopy(then: body) == true
+    }
+
+    /// Notes a response's head; one below 200 is no head (RFC 9110 §15.2).
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - isPersonal: True if a server on its way has asked for a credential.
+    ///   - isDelivered: True if the app may receive bytes of the body before this value learns of them.
+    package mutating func head(_ response: URLResponse, isPersonal: Bool = false, isDelivered: Bool = false) -> Decision
+    {
+        guard stage != .ended, !(100..<200).contains(response.status) else { return .ignore }
+        observed?.report(.received(response))
+        if isPersonal { noteCredential() }
+        // An archive keeps no mixture of two bodies.
+        if stage == .answering { fallback?.archived?.refuse(.incomplete) }
+        guard isUndecided else { return .passOn }
+        if !isDelivered, let answer = fallback?.answer(after: .status(response.status)) { return replace(with: answer) }
+        fallback?.archived?.receive(response)
+        (stage, body) = (.answering, Data())
+        return .passOn
+    }
+
+    /// Notes a part of the body; returns false if the app does not receive it.
+    package mutating func part(_ data: Data) -> Bool {
+        guard stage == .answering else { return false }
+        observed?.report(.receivedPart(data))
+        hasPart = true
+        if fallback?.archived?.hasRoom(for: data.count) != true {
+            body = nil
+        } else if body?.isEmpty == true {
+            // Unlike appending, this copies no bytes.
+            body = data
+        } else {
+            body?.append(data)
+        }
+        return true
+    }
+
+    /// Notes why an archive cannot keep the body.
+    package func refuse(_ reason: MissingBody) { fallback?.archived?.refuse(reason) }
+
+    /// Notes the end of the response; returns false if the load had ended before.
+    ///
+    /// - Parameter last: The request after all redirects.
+    package mutating func end(after last: URLRequest?) -> Bool {
+        guard stage != .ended else { return false }
+        stage = .ended
+        if let last { fallback?.archived?.finish(body, after: last) }
+        return true
+    }
+
+    /// Notes a failure; one after a head passes on.
+    package mutating func failure(_ error: any Error) -> Decision {
+        guard stage != .ended else { return .ignore }
+        if isUndecided, error.meansOffline, let answer = fallback?.answer(after: .offline) {
+            return replace(with: answer)
+        }
+        stage = .ended
+        return .passOn
+    }
+
+    /// Notes a redirect, which starts the patience of the target's own entry.
+    ///
+    /// - Parameters:
+    ///   - response: The redirect; nil if it is not reported to the observers.
+    ///   - next: The request that follows; nil if the app refuses it. The redirect itself then is the response, which
+    ///     nothing replaces even if the load fails.
+    ///   - isPersonal: True if a server on its way has asked for a credential.
+    package mutating func redirect(_ response: HTTPURLResponse?, to next: URLRequest?, isPersonal: Bool = false)
+        -> Decision
+    {
+        guard isUndecided else { return .ignore }
+        guard let next else {
+            fallback = nil
+            return .passOn
+        }
+        if isPersonal { noteCredential() }
+        if let response { observed?.report(.redirected(response, to: next)) }
+        return fallback?.answer(redirectedTo: next).map { replace(with: $0) } ?? .passOn
+    }
+
+    /// Notes that a patience has passed.
+    package mutating func silence(_ patience: Patience) -> Decision {
+        guard stage == .waiting, patience == self.patience,
+            let answer = fallback?.answer(after: .silence(seconds: patience.seconds))
+        else { return .ignore }
+        return replace(with: answer)
+    }
+
+    /// Notes that a server asks for a credential, so the response may be for one user.
+    package func noteCredential() {
+        fallback?.archived?.refuse(.personal)
+        observed?.report(.challenged)
+    }
+
+    /// Notes that the user is asked for a credential.
+    package mutating func waitForUser() { if stage == .waiting { stage = .challenged } }
+
+    /// Ends the load; nothing is passed on afterwards.
+    package mutating func stop() { stage = .ended }
+
+    private mutating func replace(with answer: Fallback.Answer) -> Decision {
+        stage = .ended
+        observed?.report(answer.response, from: answer.substitution)
+        return .replace(with: answer)
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems, URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+/// Every order of events in a load that asks the network first.
+@Suite("Decisions of a network-first load")
+struct NetworkFirstTests {
+    /// The states in which a load can be: its entry is `a` or `b`; no entry, after a refused redirect; the network
+    /// answers; it has ended.
+    private enum State: Character {
+        case a = "a"
+        case b = "b"
+        case none = "0"
+        case network = "n"
+        case ended = "."
+    }
+
+    /// A row for each event: the state after it, by the state before. An exclamation mark says that a file answers, and
+    /// a lower hyphen that the app does not learn of the event. `silence a` is the end of `a`'s first patience.
+    private static let table = """
+        before         a    b    0    n    .
+        head 103       a_   b_   0_   n_   ._
+        head 200       n    n    n    n    ._
+        head 503       .!   n    n    n    ._
+        head 404       n    .!   n    n    ._
+        part           a_   b_   0_   n    ._
+        end            .    .    .    .    ._
+        offline        .!   .    .    .    ._
+        cancelled      .    .    .    .    ._
+        silence a      .!   b_   0_   n_   ._
+        silence b      a_   .!   0_   n_   ._
+        to b           b    b    0    n_   ._
+        to unnamed     a    b    0    n_   ._
+        to mapped      .!   .!   0    n_   ._
+        refused        0    0    0    n_   ._
+        challenge      a    b    0    n    .
+        """
+
+    private static let events = table.split(separator: "\n").dropFirst().map { row in
+        (
+            name: String(row.prefix(15)).trimmingCharacters(in: .whitespaces),
+            cells: row.dropFirst(15).split(separator: " ")
+        )
+    }
+
+    private let folder: TemporaryFolder
+    private let cache: LocalSubstitutionCache
+    private static let site = "http://127.0.0.1:1/"
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("file", to: "a.txt")
+        cache = try folder.cache(
+            """
+            { "\(Self.site)a": { "file": "a.txt", "when": [503, "offline", "1s"] },
+              "\(Self.site)b": { "file": "a.txt", "when": [404, "2s"] }, "\(Self.site)mapped": "a.txt" }
+            """
+        )
+    }
+
+    private func request(_ path: String) throws -> URLRequest {
+        URLRequest(url: try #require(URL(string: Self.site + path)))
+    }
+
+    private func fallback(_ path: String, _ archive: (any ResponseArchive)? = nil) throws -> Fallback? {
+        let request = try request(path)
+        return Fallback(for: request, cache.decision(on: request), cache, archive)
+    }
+
+    @Test("The table says what happens in every order of up to four events")
+    func everyOrder() throws {
+        let start = NetworkFirst(try fallback("a"), nil)
+        let (first, b) = (try #require(start.patience), try request("b"))
+        let url = try #require(b.url)
+        let heads = [103, 200, 302, 404, 503].compactMap {
+            HTTPURLResponse(url: url, statusCode: $0, httpVersion: nil, headerFields: nil)
+        }
+        let targets = ["b": b, "unnamed": try request("unnamed"), "mapped": try request("mapped")]
+
+        /// Reports an event; `!` means that a file answers, `_` that the app does not learn of the event.
+        func report(_ event: String, to load: inout NetworkFirst, _ wasAtB: Bool) -> String {
+            let words = event.split(separator: " ").map(String.init)
+            let decision: NetworkFirst.Decision
+            switch words[0] {
+            case "head":
+                guard let head = heads.first(where: { words[1] == "\($0.statusCode)" }) else { return "no head" }
+                decision = load.head(head)
+            case "part": return load.part(Data("x".utf8)) ? "" : "_"
+            case "end": return load.end(after: nil) ? "" : "_"
+            case "offline": decision = load.failure(URLError(.notConnectedToInternet))
+            case "cancelled": decision = load.failure(URLError(.cancelled))
+            case "silence":
+                // Each redirect to an entry starts a patience, so the timer of the one before means nothing.
+                let own = wasAtB ? load.patience : nil
+                guard let patience = words[1] == "a" ? first : own else { return "_" }
+                decision = load.silence(patience)
+            case "to": decision = load.redirect(nil, to: targets[words[1]])
+            case "refused": decision = load.redirect(nil, to: nil)
+            default:
+                load.noteCredential()
+                return ""
+            }
+            switch decision {
+            case .passOn: return ""
+            case .replace: return "!"
+            case .ignore: return "_"
+            }
+        }
+
+        func explore(_ load: NetworkFirst, _ state: State, _ path: [String]) {
+            if path.count == 4 { return }
+            for (name, cells) in Self.events {
+                let column = ["a", "b", "0", "n", "."].firstIndex(of: state.rawValue) ?? 0
+                var (next, cell) = (load, cells[column])
+                let mark = report(name, to: &next, state == .b)
+                let path = path + [name]
+                #expect(cell.dropFirst() == mark, "\(path)")
+                guard let after = State(rawValue: cell.removeFirst()) else { continue }
+                #expect(next.hasEnded == (after == .ended), "\(path)")
+                #expect(next.hasHead == (after == .network), "\(path)")
+                explore(next, after, path)
+            }
+        }
+        explore(start, .a, [])
+    }
+
+    @Test("While the user is asked for a credential, no file answers after a silence, but after a status")
+    func user() throws {
+        var load = NetworkFirst(try fallback("a"), nil)
+        let patience = try #require(load.patience)
+        load.waitForUser()
+        if case .replace = load.silence(patience) { Issue.record("a file answered") }
+        #expect(load.canReplace(after: .status(503)))
+    }
+
+    /// What a load gives to an archive.
+    private final class Kept: ResponseArchive, ArchivedLoad, @unchecked Sendable {
+        var bodies: [Data?] = []
+        var refusals: [MissingBody] = []
+        let keepsNetworkFirst = true
+
+        func accepts(_ request: URLRequest) -> Bool { true }
+        func countRefusal(of request: URLRequest) {}
+        static func resume(_ request: URLRequest) {}
+        static func withdraw(_ request: URLRequest) {}
+        func begin(_ request: URLRequest, version: Int64) -> any ArchivedLoad { self }
+        func copy(after outcome: NetworkOutcome) -> LastGoodCopy? { nil }
+        func readCopy(then body: @escaping @Sendable () -> Void) -> Bool { false }
+        func receive(_ response: URLResponse?) {}
+        func hasRoom(for count: Int) -> Bool { true }
+        func refuse(_ reason: MissingBody) { refusals.append(reason) }
+        func finish(_ body: Data?, after last: URLRequest) { bodies.append(body) }
+        func countUnseen() {}
+    }
+
+    @Test("An archive gets a whole body once, and learns if two heads or a challenge came")
+    func archive() throws {
+        let (kept, request) = (Kept(), try request("other"))
+        let url = try #require(request.url)
+        let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+        let head = try #require(response)
+        var load = NetworkFirst(try fallback("other", kept), nil)
+        _ = load.head(head)
+        for part in ["a", "b"] { _ = load.part(Data(part.utf8)) }
+        #expect(load.end(after: request) && !load.end(after: request))
+        #expect(kept.bodies == [Data("ab".utf8)] && kept.refusals.isEmpty)
+        load = NetworkFirst(try fallback("other", kept), nil)
+        for _ in 0..<2 { _ = load.head(head, isPersonal: true) }
+        #expect(kept.refusals == [.personal, .personal, .incomplete])
+        load.stop()
+        #expect(!load.end(after: request) && kept.bodies.count == 1)
+    }
+}
