@@ -34,7 +34,9 @@ let package = Package(
         ),
         .target(
             name: "LocalSubstitutionWebViews",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionRules", "SubstitutionStandards"]
+            dependencies: [
+                "LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionRules", "SubstitutionStandards",
+            ]
         ),
         .target(name: "LoopbackServer"),
         .target(
@@ -119,8 +121,8 @@ let package = Package(
         .testTarget(
             name: "LocalSubstitutionWebViewsTests",
             dependencies: [
-                "LocalSubstitutionWebViews", "LocalSubstitutionDevelopment", "SubstitutionRules",
-                "LocalSubstitutionCache", "LoopbackServer", "TestSupport",
+                "LocalSubstitutionArchive", "LocalSubstitutionWebViews", "LocalSubstitutionDevelopment",
+                "SubstitutionRules", "LocalSubstitutionCache", "LoopbackServer", "TestSupport",
             ],
             resources: [.copy("Fixtures")]
         ),

@@ -1,6 +1,7 @@
 // This code has not run on an Apple platform yet. It is typechecked, and runs on Linux against a fake WebKit. Some
 // SDKs for tvOS and watchOS have a module named WebKit, but no web views.
 #if canImport(WebKit) && !os(watchOS) && !os(tvOS)
+public import LocalSubstitutionArchive
 public import LocalSubstitutionCache
 import SubstitutionRules
 public import WebKit
@@ -110,8 +111,15 @@ extension WKWebViewConfiguration {
     ///   - cache: The cache whose files answer.
     ///   - hosts: The hosts from which mirror pages may load URLs that no file answers, each as `host`, `host:port` or
     ///     a URL.
-    public func serveMirrors(from cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
-        register(SchemeHandler(SchemeServer(cache, forwardingTo: hosts)))
+    ///   - archive: The archive that keeps the responses of these hosts. Without a connection, it answers in their
+    ///     place, so a page that was shown once is shown again. It follows the archive's own rules: it keeps nothing of
+    ///     a request with cookies, unless the host is one of its `hostsWithCredentials`.
+    public func serveMirrors(
+        from cache: LocalSubstitutionCache,
+        forwardingTo hosts: Set<String> = [],
+        archive: OfflineArchive? = nil
+    ) {
+        register(SchemeHandler(SchemeServer(cache, forwardingTo: hosts, archive: archive)))
     }
 
     /// Registers a handler for each mirror scheme that has none.
@@ -130,8 +138,12 @@ extension WebPage.Configuration {
     /// Lets pages in SwiftUI load mirrors.
     ///
     /// Set `websiteDataStore` before this call: cookies of that store are sent when URLs are loaded from the network.
-    public mutating func serveMirrors(from cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
-        let server = SchemeServer(cache, forwardingTo: hosts)
+    public mutating func serveMirrors(
+        from cache: LocalSubstitutionCache,
+        forwardingTo hosts: Set<String> = [],
+        archive: OfflineArchive? = nil
+    ) {
+        let server = SchemeServer(cache, forwardingTo: hosts, archive: archive)
         let handler = PageSchemeHandler(server: server, store: CookieStore(websiteDataStore))
         for scheme in MirrorURL.schemes.compactMap({ URLScheme($0) }) where urlSchemeHandlers[scheme] == nil {
             urlSchemeHandlers[scheme] = handler

@@ -19,13 +19,21 @@ let package = Package(
             path: "Library/SubstitutionStandards"
         ),
         .target(
+            name: "LocalSubstitutionArchive",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"],
+            path: "Library/LocalSubstitutionArchive"
+        ),
+        .target(
             name: "SubstitutionRules",
             dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"],
             path: "Library/SubstitutionRules"
         ),
         .target(
             name: "LocalSubstitutionWebViews",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionRules", "SubstitutionStandards", "WebKit"],
+            dependencies: [
+                "LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionRules", "SubstitutionStandards",
+                "WebKit",
+            ],
             path: "Library/LocalSubstitutionWebViews"
         ),
         .target(name: "LoopbackServer", path: "Library/LoopbackServer"),

@@ -8,6 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
@@ -200,6 +201,39 @@ final class ForwardingTests: SchemeSuite {
         let answer = try await answer(sites, "/x")
         #expect(answer.status == 404 && sites.site.requests.isEmpty)
         #expect(try await self.answer(sites, "/mapped.css").text == body)
+    }
+
+    @Test("A page that was shown once is shown without its server, with what it loads, by another archive")
+    func archive() async throws {
+        let sites = try Sites(folder) { request, _ in
+            switch request.path {
+            case "/page": .init(headers: ["Content-Type": "text/html"], body: Data(#"<img src="/a.png">"#.utf8))
+            case "/private": .init(headers: ["Cache-Control": "no-store"], body: Data("private".utf8))
+            case "/moved.png": .init(status: 302, headers: ["Location": "/a.png"])
+            default: .init(headers: ["Content-Type": "image/png"], body: Data("bytes of \(request.path)".utf8))
+            }
+        }
+        func server(to host: String) throws -> (OfflineArchive, SchemeServer) {
+            let directory = folder.url.appendingPathComponent("archive")
+            let archive = try OfflineArchive(directory: directory, capacity: 1_000_000)
+            return (archive, SchemeServer(sites.cache, forwardingTo: [host], archive: archive))
+        }
+        func answers(_ server: SchemeServer) async throws -> [String] {
+            var answers: [String] = []
+            for path in ["/page", "/a.png", "/moved.png", "/private"] {
+                let request = try request(sites.mirror(path), "GET", from: sites.mirror("/page"))
+                let answer = try? await answer(server.reply(to: request))
+                answers.append(answer.map { "\($0.status) \($0["Content-Type"] ?? "") \($0.text)" } ?? "failed")
+            }
+            return answers
+        }
+        let (archive, first) = try server(to: sites.site.url.absoluteString)
+        let online = try await answers(first)
+        archive.waitUntilWritten()
+        sites.site.stop()
+        let offline = try await answers(try server(to: sites.site.url.absoluteString).1)
+        #expect(offline == online.dropLast() + ["failed"] && !online.contains("failed"))
+        #expect(online[0].contains(#"<img src="/a.png">"#))
     }
 
     @Test("A refused request reaches no server")
@@ -419,6 +453,8 @@ final class ForwardingTests: SchemeSuite {
                 case .answered(let response, let count, _):
                     "answered \((response as? HTTPURLResponse)?.statusCode ?? 0) \(count)"
                 case .ended: "ended"
+                case .received: "head"
+                case .receivedPart: "part"
                 default: "more"
                 }
             let name = asker == nil ? "nobody" : asker is URLSessionTask ? "a task" : "a page"
@@ -436,7 +472,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(
             notes.all == [
                 "/mapped.css answered 200 \(body.utf8.count), by nobody", "/page asked, by a task",
-                "/x asked, by a page", "/x ended, by a page",
+                "/page head, by a task", "/page part, by a task", "/x asked, by a page", "/x ended, by a page",
             ]
         )
     }

@@ -17,13 +17,20 @@ let package = Package(
             path: "Library/SubstitutionStandards"
         ),
         .target(
+            name: "LocalSubstitutionArchive",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"],
+            path: "Library/LocalSubstitutionArchive"
+        ),
+        .target(
             name: "SubstitutionRules",
             dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"],
             path: "Library/SubstitutionRules"
         ),
         .target(
             name: "LocalSubstitutionWebViews",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionRules", "SubstitutionStandards"],
+            dependencies: [
+                "LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionRules", "SubstitutionStandards",
+            ],
             path: "Library/LocalSubstitutionWebViews"
         ),
         .target(name: "LoopbackServer", path: "Library/LoopbackServer"),
@@ -50,7 +57,8 @@ let package = Package(
         .executableTarget(
             name: "Look",
             dependencies: [
-                "Browser", "LocalSubstitutionCache", "LocalSubstitutionWebViews", "LoopbackServer", "SubstitutionRules",
+                "Browser", "LocalSubstitutionArchive", "LocalSubstitutionCache", "LocalSubstitutionWebViews",
+                "LoopbackServer", "SubstitutionRules",
             ]
         ),
         .testTarget(

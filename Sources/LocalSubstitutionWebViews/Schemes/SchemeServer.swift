@@ -27,9 +27,14 @@ struct SchemeServer: @unchecked Sendable {
     /// - Parameters:
     ///   - cache: The cache whose files answer.
     ///   - hosts: The hosts whose unmapped URLs are loaded from the network, each as `host`, `host:port` or a URL.
-    init(_ cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
+    ///   - archive: The archive that keeps the network's responses, and replays them without a connection.
+    init(
+        _ cache: LocalSubstitutionCache,
+        forwardingTo hosts: Set<String> = [],
+        archive: (any ResponseArchive)? = nil
+    ) {
         self.cache = cache
-        forwarder = hosts.isEmpty ? nil : Forwarder(to: hosts)
+        forwarder = hosts.isEmpty ? nil : Forwarder(to: hosts, archive)
     }
 
     /// Returns the answer to a request.

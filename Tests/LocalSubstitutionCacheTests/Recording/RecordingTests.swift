@@ -189,7 +189,7 @@ extension InstalledTests {
             #expect(
                 lines.sorted() == [
                     "GET /moved: network 0 0, redirected, with a status that URL loading does not report",
-                    "GET /page: network 200 4", "GET /to-file: file a.txt 200 4",
+                    "GET /page: network 200 4", "GET /to-file: file a.txt 200 45",
                 ]
             )
             #expect(app.site.requests.count == 4)

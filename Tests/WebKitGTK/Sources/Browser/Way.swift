@@ -13,8 +13,12 @@ enum Way: String, CaseIterable, Sendable {
     case mirror
 
     /// Opens a view that shows pages in this way.
-    func browser(_ cache: LocalSubstitutionCache, forwardingTo hosts: Set<String>) async throws -> Browser {
-        let server = SchemeServer(cache, forwardingTo: self == .mirror ? hosts : [])
+    func browser(
+        _ cache: LocalSubstitutionCache,
+        forwardingTo hosts: Set<String>,
+        _ archive: (any ResponseArchive)? = nil
+    ) async throws -> Browser {
+        let server = SchemeServer(cache, forwardingTo: self == .mirror ? hosts : [], archive: archive)
         let expressions =
             self == .rules ? Ruleset(cache.substitutions) { _ in nil }.rules.map(\.filter.regularExpression) : []
         let cookies = PageCookies([])

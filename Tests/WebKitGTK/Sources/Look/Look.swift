@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import LocalSubstitutionArchive
 import LoopbackServer
 
 @testable import Browser
@@ -11,7 +12,7 @@ import LoopbackServer
 @main
 struct Look {
     static let help = """
-        USAGE: swift run --package-path WebKitGTK Look [PAGE --manifest FILE] [-o FOLDER]
+        USAGE: swift run --package-path WebKitGTK Look [PAGE --manifest FILE] [--archive FOLDER] [-o FOLDER]
 
         Opens a page three times: from the network, with rules that lead its requests to the app's files, and as a
         mirror. Writes network.png, rules.png and mirror.png, and prints the source of each resource. Without PAGE,
@@ -19,6 +20,7 @@ struct Look {
 
         OPTIONS:
           --manifest FILE  The manifest, with its files in the same folder.
+          --archive FOLDER Opens the page as a mirror only, with an archive in this folder.
           -o FOLDER        The folder for the pictures; by default the current folder.
           -h, --help       Print this help.
         """
@@ -33,12 +35,15 @@ struct Look {
     }
 
     private static func look(_ arguments: [String]) async throws {
-        var (page, manifest, folder): (String?, String?, String) = (nil, nil, ".")
+        var (page, manifest, archive, folder): (String?, String?, OfflineArchive?, String) = (nil, nil, nil, ".")
         var words = arguments[...]
         while let word = words.popFirst() {
             switch word {
             case "-h", "--help": return print(help)
             case "--manifest": manifest = words.popFirst()
+            case "--archive":
+                let directory = URL(fileURLWithPath: words.popFirst() ?? "")
+                archive = try OfflineArchive(directory: directory, capacity: 100_000_000)
             case "-o": folder = words.popFirst() ?? "."
             default: page = word
             }
@@ -53,9 +58,9 @@ struct Look {
             throw BrowserError("\(quoted(address)) is not an http or https URL")
         }
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        for way in Way.allCases {
+        for way in archive == nil ? Way.allCases : [.mirror] {
             demo?.server.forgetRequests()
-            let browser = try await way.browser(cache, forwardingTo: [origin.authority])
+            let browser = try await way.browser(cache, forwardingTo: [origin.authority], archive)
             try await browser.load(way.address(of: address))
             let picture = URL(fileURLWithPath: folder).appendingPathComponent("\(way.rawValue).png")
             try await browser.picture().write(to: picture)

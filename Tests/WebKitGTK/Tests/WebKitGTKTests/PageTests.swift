@@ -43,6 +43,36 @@ extension WebKitTests {
         }
     }
 
+    @Suite("A mirror with an archive")
+    struct ArchiveTests {
+        /// Shows a mirror in a process of its own, and returns the picture.
+        private func look(_ page: String, _ folder: TemporaryFolder) throws -> Data {
+            let look = Process()
+            look.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+                .appendingPathComponent("Look")
+            look.arguments =
+                [page, "--manifest", folder.url.path + "/manifest.json", "--archive", folder.url.path + "/archive"]
+                + ["-o", folder.url.path]
+            let picture = folder.url.appendingPathComponent("mirror.png")
+            try? FileManager.default.removeItem(at: picture)
+            try look.run()
+            look.waitUntilExit()
+            return try Data(contentsOf: picture)
+        }
+
+        @Test("A page that was shown once looks the same in another process after its server has stopped")
+        func offline() throws {
+            let (site, folder) = (try DemoSite(), try TemporaryFolder())
+            try folder.write("{}", to: "manifest.json")
+            let online = try look(site.page, folder)
+            #expect(site.requests.count == 9)
+            site.server.stop()
+            #expect(try look(site.page, folder) == online)
+            try FileManager.default.removeItem(at: folder.url.appendingPathComponent("archive"))
+            #expect(throws: CocoaError.self) { try look(site.page, folder) }
+        }
+    }
+
     @Suite("Pages and SchemeServer", .serialized)
     struct PageTests {
         /// A site with a page, and an app with files for the page's stylesheet and for a large download.
