@@ -24,8 +24,8 @@ package struct Fallback: @unchecked Sendable {
     /// A response, and the substitution whose file it is; nil for an archived copy.
     package typealias Answer = (response: CachedURLResponse, substitution: Substitution?)
 
-    /// Creates the fallback of a load that begins; nil if neither a file nor an archived copy can answer.
-    package init?(
+    /// Creates the fallback of a load that begins.
+    package init(
         for request: URLRequest,
         _ decision: Decision,
         _ cache: LocalSubstitutionCache,
@@ -35,8 +35,10 @@ package struct Fallback: @unchecked Sendable {
         if let archive = archive?.keeping(request, decision), archive.accepts(request) {
             archived = archive.begin(request, version: cache.currentTable.version)
         }
-        if match == nil, archived == nil { return nil }
     }
+
+    /// True if neither a file nor an archived copy can answer, unless the load is redirected.
+    var isEmpty: Bool { match == nil && archived == nil }
 
     /// The time after which the file answers if the network has sent no head, in seconds; nil if it never does.
     var patience: Int? { match?.patience }

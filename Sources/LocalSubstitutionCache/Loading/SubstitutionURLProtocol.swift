@@ -121,7 +121,8 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
         let installation = Installation.current
         observed = ObservedLoad(request, of: task, installation?.cache.observers)
         let decision = installation?.cache.decision(on: request) ?? .unnamed
-        let fallback = installation.flatMap { Fallback(for: request, decision, $0.cache, $0.archive) }
+        let known = installation.map { Fallback(for: request, decision, $0.cache, $0.archive) }
+        let fallback = known?.isEmpty == true ? nil : known
         if fallback?.archived != nil { isLogged = true }
         logWithdrawal()
         if canDeliver, let match = decision.file, let response = match.response(to: request) {

@@ -126,7 +126,7 @@ extension InstalledTests {
             try folder.cache("{}").install(archive: archive)
             let installation = try #require(Installation.current)
             let request = URLRequest(url: url)
-            let fallback = try #require(Fallback(for: request, .unnamed, installation.cache, archive))
+            let fallback = Fallback(for: request, .unnamed, installation.cache, archive)
             #expect(fallback.archived?.readCopy {} == true)
             archive.readingQueue.sync {}
             #expect(fallback.answer(after: .offline) != nil)
