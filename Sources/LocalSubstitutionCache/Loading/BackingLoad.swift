@@ -15,14 +15,14 @@ typealias NetworkLoad = BackingLoad
 /// The app's task stays open while a task of a ``BackingSession``, the backing task, loads the request. This object
 /// receives each event of the backing task before the app does, so a file or an archived copy can still answer.
 ///
-/// URL loading calls the protocol on one thread, which has a run loop. All methods run there, and each event of the
-/// backing task is passed on to the protocol's client immediately.
+/// Each event of the backing task is passed on to the protocol's client immediately, where URL loading calls the
+/// protocol: see ``LoadQueue``. Nothing is delivered after ``stop()`` has returned.
 ///
 /// The protocol's client is never notified of a redirect. After such a notification, URL loading would ask the app's
 /// delegate whether to follow the redirect. According to reports, URL loading delivers nothing more if the delegate
 /// refuses the redirect, so the app would wait until its request times out. So this object itself asks the app's
 /// delegate, on the delegate queue. The backing task follows the redirects that the delegate accepts.
-// Only called on the load's thread.
+// Apart from `perform`, only called in the queue's turn.
 final class BackingLoad: @unchecked Sendable {
     private enum Stage {
         /// The load has not started.
@@ -51,8 +51,7 @@ final class BackingLoad: @unchecked Sendable {
     private var isHeadKnown = false
     /// The body so far; nil if no archive keeps it.
     private var body: Data?
-    private let runLoop = RunLoop.current
-    private let mode = RunLoop.current.currentMode ?? .default
+    private let queue: LoadQueue
 
     init(
         for owner: URLProtocol,
@@ -62,20 +61,21 @@ final class BackingLoad: @unchecked Sendable {
         _ observed: ObservedLoad? = nil
     ) {
         (self.owner, self.session, self.appSession, self.fallback) = (owner, session, appSession, fallback)
-        (client, self.observed) = (owner.client, observed)
+        (client, self.observed, queue) = (owner.client, observed, LoadQueue(appSession?.delegateQueue))
     }
 
-    /// Runs `body` later on the load's thread; can be called on any thread.
+    /// Runs `body` later in the load's queue; can be called on any thread.
     func perform(_ body: @escaping () -> Void) {
-        // `body` only runs on the load's thread.
+        // `body` only runs in the queue's turn.
         nonisolated(unsafe) let body = body
-        runLoop.perform(inModes: [.common, mode], block: { body() })
-        CFRunLoopWakeUp(runLoop.getCFRunLoop())
+        queue.add { body() }
     }
 
     // MARK: - Called by URL loading
 
-    func start() {
+    func start() { queue.perform(begin) }
+
+    private func begin() {
         guard stage == .idle, let request = owner?.request else { return }
         stage = .undecided
         // If a file or copy can answer offline, a load without a connection fails immediately instead of waiting.
@@ -102,8 +102,10 @@ final class BackingLoad: @unchecked Sendable {
 
     /// Ends the load without notifying the client, and cancels the backing task.
     func stop() {
-        stage = .ended
-        task?.cancel()
+        queue.perform {
+            stage = .ended
+            task?.cancel()
+        }
     }
 
     // MARK: - Called by the backing session
