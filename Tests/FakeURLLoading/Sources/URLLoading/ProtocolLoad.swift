@@ -46,6 +46,8 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
             )
             lock.withLock { (self.loader, stage) = (loader, .begun) }
             loader.startLoading()
+            Living.add(loader)
+            Living.add((loader as? SubstitutionURLProtocol)?.load)
         }
     }
 

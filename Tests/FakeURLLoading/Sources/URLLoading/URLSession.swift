@@ -166,6 +166,8 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
             count += 1
             return count
         }
+        super.init()
+        Living.add(self)
     }
 
     /// Runs `body` later on the delegate queue, and all these calls in order, even if the queue is concurrent.
