@@ -117,9 +117,8 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
     }
 
     private func complete(_ error: (any Error)?) {
-        lock.withLock({ loader })?.stopLoading()
+        stop()
         task.complete(error)
-        end()
     }
 
     /// Crashes, because the library must follow redirects itself.
