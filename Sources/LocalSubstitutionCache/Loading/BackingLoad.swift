@@ -15,14 +15,14 @@ typealias NetworkLoad = BackingLoad
 /// The app's task stays open while a task of a ``BackingSession``, the backing task, loads the request. This object
 /// receives each event of the backing task before the app does, so a file or an archived copy can still answer.
 ///
-/// URL loading calls the protocol on one thread, which has a run loop. All methods run there, and each event of the
-/// backing task is passed on to the protocol's client immediately.
+/// Each event of the backing task is passed on to the protocol's client immediately, where URL loading calls the
+/// protocol: see ``LoadQueue``. Nothing is delivered after ``stop()`` has returned.
 ///
 /// The protocol's client is never notified of a redirect. After such a notification, URL loading would ask the app's
 /// delegate whether to follow the redirect. According to reports, URL loading delivers nothing more if the delegate
 /// refuses the redirect, so the app would wait until its request times out. So this object itself asks the app's
 /// delegate, on the delegate queue. The backing task follows the redirects that the delegate accepts.
-// Only called on the load's thread.
+// Apart from `perform`, only called in the queue's turn.
 final class BackingLoad: @unchecked Sendable {
     /// The protocol that loads the app's task; weak, because the protocol retains this object.
     private weak var owner: URLProtocol?
@@ -33,8 +33,7 @@ final class BackingLoad: @unchecked Sendable {
     private let session: BackingSession
     private var task: URLSessionDataTask?
     private var first: NetworkFirst
-    private let runLoop = RunLoop.current
-    private let mode = RunLoop.current.currentMode ?? .default
+    private let queue: LoadQueue
 
     init(
         for owner: URLProtocol,
@@ -44,20 +43,21 @@ final class BackingLoad: @unchecked Sendable {
         _ observed: ObservedLoad? = nil
     ) {
         (self.owner, self.session, self.appSession, client) = (owner, session, appSession, owner.client)
-        first = NetworkFirst(fallback, observed)
+        (first, queue) = (NetworkFirst(fallback, observed), LoadQueue(appSession?.delegateQueue))
     }
 
-    /// Runs `body` later on the load's thread; can be called on any thread.
+    /// Runs `body` later in the load's queue; can be called on any thread.
     func perform(_ body: @escaping () -> Void) {
-        // `body` only runs on the load's thread.
+        // `body` only runs in the queue's turn.
         nonisolated(unsafe) let body = body
-        runLoop.perform(inModes: [.common, mode], block: { body() })
-        CFRunLoopWakeUp(runLoop.getCFRunLoop())
+        queue.add { body() }
     }
 
     // MARK: - Called by URL loading
 
-    func start() {
+    func start() { queue.perform(begin) }
+
+    private func begin() {
         guard task == nil, !first.hasEnded, let request = owner?.request else { return }
         // If a file or copy can answer offline, a load without a connection fails immediately instead of waiting.
         let canWait = session.waits && !first.canReplace(after: .offline)
@@ -72,8 +72,10 @@ final class BackingLoad: @unchecked Sendable {
 
     /// Ends the load without notifying the client, and cancels the backing task.
     func stop() {
-        first.stop()
-        task?.cancel()
+        queue.perform {
+            first.stop()
+            task?.cancel()
+        }
     }
 
     /// Lets the file answer if no head has come; called when the patience of its entry ends.

@@ -1,11 +1,12 @@
 import Foundation
 import FoundationNetworking
 
-/// Runs one `URLProtocol` object on a thread with a run loop, and is the object's client.
+/// Runs one `URLProtocol` object on a thread with a run loop or on the delegate queue, and is the object's client.
 ///
-/// Crashes if the object breaks the contract of NSURLProtocol.h. The object must call its client on this thread, and in
-/// the right order (such as the head before the body). It must not call its client after the end or after
-/// `stopLoading()`.
+/// Crashes if the object breaks the contract of NSURLProtocol.h. The object must call its client there, one call at a
+/// time, and in the right order (such as the head before the body). It must not call its client after the end or after
+/// `stopLoading()` has returned.
+// Mutable state is only accessed inside the lock.
 final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable {
     private enum Stage {
         case idle
@@ -17,72 +18,80 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
     private let task: URLSessionTask
     private let protocolClass: URLProtocol.Type
     private let request: URLRequest
-    private let condition = NSCondition()
-    private var bodies: [@Sendable () -> Void] = []
-    private var hasEnded = false
-    // Only accessed on the load's thread.
-    private var thread: Thread?
+    private let isClassic = LoadingMode.current == .classic
+    private let lock = NSLock()
     private var loader: URLProtocol?
     private var stage = Stage.idle
     private var isStopped = false
+    private var isDelivering = false
 
     init(_ protocolClass: URLProtocol.Type, _ request: URLRequest, for task: URLSessionTask) {
         (self.protocolClass, self.request, self.task) = (protocolClass, request, task)
     }
 
-    /// Runs `body` later on the load's thread.
-    private func perform(_ body: @escaping @Sendable () -> Void) { condition.withLock { bodies.append(body) } }
+    /// Runs `body` later on the loader's thread or on the delegate queue.
+    private func perform(_ body: @escaping @Sendable () -> Void) {
+        if isClassic { ClassicThread.perform(body) } else { task.call(body) }
+    }
 
     func start() {
         perform { [self] in
             // The task can be cancelled just before it starts its load.
-            if isStopped { return }
-            thread = .current
-            stage = .begun
+            if lock.withLock({ isStopped }) { return }
             let loader = protocolClass.init(
                 task: task,
                 request: protocolClass.canonicalRequest(for: request),
                 cachedResponse: nil,
                 client: self
             )
-            self.loader = loader
+            lock.withLock { (self.loader, stage) = (loader, .begun) }
             loader.startLoading()
+            Living.add(loader)
+            Living.add((loader as? SubstitutionURLProtocol)?.load)
         }
-        Thread { [self] in
-            while !condition.withLock({ hasEnded && bodies.isEmpty }) {
-                let body = condition.withLock { bodies.isEmpty ? nil : bodies.removeFirst() }
-                body?()
-                // A run loop without anything to do returns at once.
-                _ = RunLoop.current.run(mode: .default, before: Date())
-                usleep(200)
-            }
-            // The loader and the thread retain this object.
-            (loader, thread) = (nil, nil)
-        }
-        .start()
     }
 
     func stop() {
         perform { [self] in
-            isStopped = true
+            // On a concurrent queue, an event may be delivered until the protocol knows that it is to stop.
+            let loader = lock.withLock {
+                isStopped = isClassic
+                return self.loader
+            }
             loader?.stopLoading()
+            lock.withLock {
+                if isDelivering { fatalError("stopLoading returned during an event") }
+                isStopped = true
+            }
+            end()
         }
-        end()
     }
 
-    /// Ends the thread after a short delay, so that calls that come too late are still detected.
+    /// Releases the protocol, which retains this object, after a short delay, so that late calls are still detected.
     private func end() {
-        Thread { [condition, self] in
-            usleep(50_000)
-            condition.withLock { hasEnded = true }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.05) { [self] in
+            let loader = lock.withLock {
+                defer { self.loader = nil }
+                return self.loader
+            }
+            withExtendedLifetime(loader) {}
         }
-        .start()
     }
 
-    private func check(_ event: String, in stages: Stage...) {
-        if Thread.current !== thread { fatalError("\(event) was delivered on another thread") }
-        if isStopped { fatalError("\(event) was delivered after stopLoading") }
-        if !stages.contains(stage) { fatalError("\(event) was delivered in the stage \(stage)") }
+    /// Delivers an event, after which the load is in the stage `next`.
+    private func deliver(_ event: String, in stages: Stage..., then next: Stage, _ body: () -> Void) {
+        lock.withLock {
+            let isHere =
+                isClassic
+                ? Thread.current === ClassicThread.thread : OperationQueue.current === task.session.delegateQueue
+            if !isHere { fatalError("\(event) was delivered on another thread") }
+            if isStopped { fatalError("\(event) was delivered after stopLoading") }
+            if isDelivering { fatalError("\(event) was delivered during another event") }
+            if !stages.contains(stage) { fatalError("\(event) was delivered in the stage \(stage)") }
+            (isDelivering, stage) = (true, next)
+        }
+        body()
+        lock.withLock { isDelivering = false }
     }
 
     // MARK: - URLProtocolClient
@@ -92,30 +101,24 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
         didReceive response: URLResponse,
         cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
-        check("a head", in: .begun)
-        stage = .headed
-        task.receive(response)
+        deliver("a head", in: .begun, then: .headed) { task.receive(response) }
     }
 
     func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) {
-        check("a body", in: .headed)
-        task.receive(data)
+        deliver("a body", in: .headed, then: .headed) { task.receive(data) }
     }
 
     func urlProtocolDidFinishLoading(_ protocol: URLProtocol) {
-        check("the end", in: .headed)
-        stage = .ended
-        loader?.stopLoading()
-        task.complete(nil)
-        end()
+        deliver("the end", in: .headed, then: .ended) { complete(nil) }
     }
 
     func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
-        check("an error", in: .begun, .headed)
-        stage = .ended
-        loader?.stopLoading()
+        deliver("an error", in: .begun, .headed, then: .ended) { complete(error) }
+    }
+
+    private func complete(_ error: (any Error)?) {
+        stop()
         task.complete(error)
-        end()
     }
 
     /// Crashes, because the library must follow redirects itself.
@@ -126,8 +129,8 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
     }
 
     func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
-        check("a challenge", in: .begun)
         guard let sender = challenge.sender else { fatalError("a challenge without a sender") }
+        deliver("a challenge", in: .begun, then: .begun) {}
         task.receive(challenge) { disposition, credential in
             switch (disposition, credential) {
             case (.useCredential, let credential?): sender.use(credential, for: challenge)
@@ -141,4 +144,28 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
 
     func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {}
     func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {}
+}
+
+/// The thread on which the classic loader calls all protocols; it never ends.
+private enum ClassicThread {
+    private static let bodies = Locked<[@Sendable () -> Void]>([])
+
+    // A thread is immutable once it has started.
+    nonisolated(unsafe) static let thread = {
+        let thread = Thread {
+            while true {
+                for body in bodies.replace(with: []) { RunLoop.current.perform(body) }
+                // A run loop without anything to do returns at once.
+                _ = RunLoop.current.run(mode: .default, before: Date())
+                usleep(200)
+            }
+        }
+        thread.start()
+        return thread
+    }()
+
+    static func perform(_ body: @escaping @Sendable () -> Void) {
+        bodies.withLock { $0.append(body) }
+        _ = thread
+    }
 }

@@ -67,7 +67,7 @@ public final class URLSession: NSObject, @unchecked Sendable {
         case allow
     }
 
-    public static let shared = URLSession(configuration: .default)
+    public static let shared = URLSession(configuration: .default, delegateQueue: LoadingMode.serial.makeQueue())
 
     private let copied: URLSessionConfiguration
     public let delegate: (any URLSessionDelegate)?
@@ -80,8 +80,9 @@ public final class URLSession: NSObject, @unchecked Sendable {
     ) {
         guard let copy = configuration.copy() as? URLSessionConfiguration else { fatalError("no copy") }
         (copied, self.delegate) = (copy, delegate)
-        self.delegateQueue = delegateQueue ?? OperationQueue()
-        self.delegateQueue.maxConcurrentOperationCount = 1
+        // The library lets URLSession make its queues; an app may bring a queue of any kind.
+        let mode = delegate is BackingSession ? .serial : LoadingMode.current
+        self.delegateQueue = delegateQueue ?? mode.makeQueue()
     }
 
     public var configuration: URLSessionConfiguration {
@@ -150,7 +151,9 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     // Set before the task is resumed.
     fileprivate var handler: (@Sendable (Data?, URLResponse?, (any Error)?) -> Void)?
     private var body = Data()
-    private let session: URLSession
+    let session: URLSession
+    private let calls = Locked<[@Sendable () -> Void]>([])
+    private let turn = NSRecursiveLock()
     private let lock = NSLock()
     private var load: (any Load)?
     private typealias Values = (state: State, request: URLRequest?, response: URLResponse?, error: (any Error)?)
@@ -163,6 +166,14 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
             count += 1
             return count
         }
+        super.init()
+        Living.add(self)
+    }
+
+    /// Runs `body` later on the delegate queue, and all these calls in order, even if the queue is concurrent.
+    func call(_ body: @escaping @Sendable () -> Void) {
+        calls.withLock { $0.append(body) }
+        session.delegateQueue.addOperation { [self] in turn.withLock { calls.withLock { $0.removeFirst() }() } }
     }
 
     public var state: State { lock.withLock { values.state } }
@@ -196,6 +207,10 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
 
     /// Loads a request for this task, instead of the task's previous request.
     func begin(_ request: URLRequest) {
+        if LoadingMode.current == .classic { start(request) } else { call { [self] in start(request) } }
+    }
+
+    private func start(_ request: URLRequest) {
         lock.withLock { values.request = request }
         let load = session.load(request, for: self)
         let isWanted = lock.withLock {
@@ -233,7 +248,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
             guard values.state == .running, let task = self as? URLSessionDataTask else { return }
             change(&values)
             if handler != nil { return }
-            session.delegateQueue.addOperation { [session, taskDelegate] in
+            self.call { [session, taskDelegate] in
                 call(session, task, taskDelegate as? any URLSessionDataDelegate)
             }
         }
@@ -245,7 +260,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         to request: URLRequest,
         decided: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        session.delegateQueue.addOperation { [self, session, taskDelegate] in
+        call { [self, session, taskDelegate] in
             guard let taskDelegate else { return decided(request) }
             taskDelegate.urlSession(
                 session,
@@ -261,7 +276,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         _ challenge: URLAuthenticationChallenge,
         answered: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        session.delegateQueue.addOperation { [self, session, taskDelegate] in
+        call { [self, session, taskDelegate] in
             guard let taskDelegate else { return answered(.performDefaultHandling, nil) }
             taskDelegate.urlSession(session, task: self, didReceive: challenge, completionHandler: answered)
         }
@@ -272,7 +287,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
             guard values.state != .completed else { return }
             (values.state, values.error, load) = (.completed, error, nil)
             session.tasks.withLock { $0.removeAll { $0 === self } }
-            session.delegateQueue.addOperation { [self, session, taskDelegate, body, response = values.response] in
+            call { [self, session, taskDelegate, body, response = values.response] in
                 if let handler { return handler(error == nil ? body : nil, error == nil ? response : nil, error) }
                 taskDelegate?.urlSession(session, task: self, didCompleteWithError: error)
             }

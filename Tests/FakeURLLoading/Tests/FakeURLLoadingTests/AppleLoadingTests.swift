@@ -5,7 +5,7 @@ import Testing
 
 extension InstalledTests {
     /// Tests of the loading code for Apple's systems, with fakes that follow Apple's documentation.
-    @Suite("Loading on Apple's systems")
+    @Suite("Loading on Apple's systems", .everyLoadingMode)
     struct AppleLoadingTests {
         @Test("A file answers in a registered session, and in the shared one")
         func file() async throws {

@@ -11,7 +11,7 @@ extension InstalledTests {
     ///
     /// A test acts as the network: it calls the load's callbacks. The test also acts as URL loading, which may call
     /// `start()` more than once. The fake network sends nothing.
-    @Suite("Orders of events in a load of a backing session")
+    @Suite("Orders of events in a load of a backing session", .everyLoadingMode)
     struct BackingLoadOrderTests {
         private let client = RecordingClient()
         private let owner: SubstitutionURLProtocol
@@ -242,6 +242,19 @@ extension InstalledTests {
                 load.didComplete(task, nil)
                 #expect(archive.copies.count == (stops ? 0 : 1))
             }
+        }
+
+        @Test("stop() returns after the event that runs on another thread")
+        func stoppedDuringEvent() async throws {
+            let (begun, ended) = (Flag(), Flag())
+            load.perform {
+                begun.set()
+                usleep(50_000)
+                ended.set()
+            }
+            try await wait(for: "the event") { begun.isSet }
+            load.stop()
+            #expect(ended.isSet)
         }
 
         @Test("A load that is stopped after a part was delivered delivers nothing more")

@@ -8,7 +8,7 @@ import Testing
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    @Suite("Archives in registered sessions")
+    @Suite("Archives in registered sessions", .everyLoadingMode)
     final class RegisteredArchiveTests: ServerSuite {
         private func makeArchive(
             _ manifest: String = "{}",

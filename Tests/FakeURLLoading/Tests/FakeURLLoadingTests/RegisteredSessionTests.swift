@@ -8,7 +8,7 @@ import Testing
 
 extension InstalledTests {
     /// Network-first loads in a registered session, for a client that relies on URLSession's guarantees.
-    @Suite("Registered sessions")
+    @Suite("Registered sessions", .everyLoadingMode)
     final class RegisteredSessionTests: ServerSuite {
         /// A kind of delegate queue that network clients use.
         enum Queue: String, CaseIterable {

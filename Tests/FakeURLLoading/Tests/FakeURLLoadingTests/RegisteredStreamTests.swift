@@ -8,7 +8,7 @@ import Testing
 
 extension InstalledTests {
     /// Streamed and slow network-first loads in a registered session.
-    @Suite("Streams in registered sessions")
+    @Suite("Streams in registered sessions", .everyLoadingMode)
     final class RegisteredStreamTests: ServerSuite {
         private func install(_ server: LoopbackServer, _ paths: [String]) throws {
             let entries = paths.map {
@@ -51,7 +51,10 @@ extension InstalledTests {
         @Test("A long body passes through without staying in memory", Platform.measuredOnLinux)
         func flatMemory() async {
             // This runs in a separate process, because other tests use memory, too.
-            await #expect(processExitsWith: .success) { try await RegisteredStreamTests().passLongBodies() }
+            await #expect(processExitsWith: .success) { [mode = LoadingMode.current as LoadingMode] in
+                LoadingMode.current = mode
+                try await RegisteredStreamTests().passLongBodies()
+            }
         }
         #endif
 

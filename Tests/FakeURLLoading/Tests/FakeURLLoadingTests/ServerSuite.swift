@@ -53,7 +53,7 @@ extension LoopbackServer {
 
 extension URLSession {
     /// Returns once the delegate queue has done all work that was enqueued earlier.
-    func settle() async { await withCheckedContinuation { done in delegateQueue.addOperation { done.resume() } } }
+    func settle() async { await withCheckedContinuation { done in delegateQueue.addBarrierBlock { done.resume() } } }
 
     /// Loads a request with a completion handler.
     func result(of request: URLRequest) async -> (data: Data?, response: HTTPURLResponse?, error: (any Error)?) {
