@@ -83,6 +83,7 @@ package struct NetworkFirst {
     ///   - response: The response.
     ///   - isPersonal: True if a server on its way has asked for a credential.
     ///   - isDelivered: True if the app may receive bytes of the body before this value learns of them.
+    /// - Returns: The decision about the head.
     package mutating func head(_ response: URLResponse, isPersonal: Bool = false, isDelivered: Bool = false) -> Decision
     {
         guard stage != .ended, !(100..<200).contains(response.status) else { return .ignore }
@@ -116,9 +117,10 @@ package struct NetworkFirst {
     /// Notes why an archive cannot keep the body.
     package func refuse(_ reason: MissingBody) { fallback?.archived?.refuse(reason) }
 
-    /// Notes the end of the response; returns false if the load had ended before.
+    /// Notes the end of the response.
     ///
     /// - Parameter last: The request after all redirects.
+    /// - Returns: False if the load had ended before.
     package mutating func end(after last: URLRequest?) -> Bool {
         guard stage != .ended else { return false }
         stage = .ended
@@ -143,6 +145,7 @@ package struct NetworkFirst {
     ///   - next: The request that follows; nil if the app refuses it. The redirect itself then is the response, which
     ///     nothing replaces even if the load fails.
     ///   - isPersonal: True if a server on its way has asked for a credential.
+    /// - Returns: The decision about the redirect.
     package mutating func redirect(_ response: HTTPURLResponse?, to next: URLRequest?, isPersonal: Bool = false)
         -> Decision
     {
