@@ -19,55 +19,66 @@ extension InstalledTests.WhoAnswersTests {
     func askedRows() async throws -> [String] {
         cache.uninstall()
         defer { URLCache.shared = sharedBefore }
-        let early = URLSession(configuration: .default)
+        let early = URLSession.each(.default)
         let asking = AskingCache(capacity: 1_000_000)
         URLCache.shared = asking
         let own = URLSessionConfiguration.ephemeral
         own.urlCache = asking
         let sessions = [
-            ("shared", URLSession.shared), ("default", URLSession(configuration: .default)), ("default, early", early),
-            ("ephemeral", URLSession(configuration: .ephemeral)), ("ephemeral, own", URLSession(configuration: own)),
+            ("shared", [URLSession.shared]), ("default", URLSession.each(.default)), ("default, early", early),
+            ("ephemeral", URLSession.each(.ephemeral)), ("ephemeral, own", URLSession.each(own)),
         ]
         // No server answers with the cache's body. So if a load returns this body, the cache answered the load.
         let urls = [
             server.url.appendingPathComponent("asked"), try #require(URL(string: "https://asked.invalid/asked")),
         ]
-        var lines = ["", Self.askedRow("a URLCache of its own", "scheme", "asked", "used")]
-        for (name, session) in sessions {
+        var lines = [
+            "", Self.askedRow("a URLCache of its own", "scheme", early.map { _ in ["asked", "used"] }),
+        ]
+        for (name, loaders) in sessions {
             for url in urls {
-                asking.forget()
-                let data = try? await session.data(from: url).0
-                let isUsed = data == AskingCache.body
-                lines.append(
-                    Self.askedRow(name, url.scheme ?? "", asking.isAsked ? "yes" : "no", isUsed ? "yes" : "no")
-                )
+                var cells: [[String]] = []
+                for session in loaders {
+                    asking.forget()
+                    let data = try? await session.data(from: url).0
+                    cells.append([asking.isAsked, data == AskingCache.body].map { $0 ? "yes" : "no" })
+                }
+                lines.append(Self.askedRow(name, url.scheme ?? "", cells))
             }
         }
-        lines.append(try await refusedRedirectRow())
+        let redirect = LoopbackServer.Response(status: 302, headers: ["Location": "/elsewhere"])
+        lines.append(try await networkFirstRow("a refused redirect", when: "\"offline\"", redirect))
+        // Other tests expect the file on Linux.
+        if !Platform.isLinux {
+            lines.append(try await networkFirstRow("a file instead of a 503", when: "503", .init(status: 503)))
+        }
         return lines
     }
 
-    private static func askedRow(_ columns: String...) -> String {
-        zip(columns, [24, 8, 7, 5]).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }.joined()
-            .trimmingCharacters(in: .whitespaces)
+    private static func askedRow(_ name: String, _ scheme: String, _ cells: [[String]]) -> String {
+        let columns = [name, scheme] + cells.joined(separator: ["newer:"])
+        return zip(columns, [24, 8, 7, 5, 8, 7, 5]).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }
+            .joined().trimmingCharacters(in: .whitespaces)
     }
 
-    /// Returns the row for an app that refuses the redirect of a network-first entry.
+    /// Returns the row for an app that refuses redirects, and loads the URL of a network-first entry.
     ///
-    /// The app gets the 3xx, or nothing until the timeout.
-    private func refusedRedirectRow() async throws -> String {
-        let site = try Site(folder, when: "\"offline\"") { _ in .init(status: 302, headers: ["Location": "/elsewhere"])
-        }
+    /// The app gets a response, of which the row has the status, or nothing until the timeout.
+    private func networkFirstRow(
+        _ name: String,
+        when conditions: String,
+        _ response: LoopbackServer.Response
+    ) async throws -> String {
+        let site = try Site(folder, when: conditions) { _ in response }
         defer { site.server.stop() }
-        let session = URLSession(
-            configuration: site.session.configuration,
-            delegate: RedirectPolicy.refuse,
-            delegateQueue: nil
-        )
         var request = site.request
         request.timeoutInterval = 30
-        let answer = try? await session.data(for: request).1 as? HTTPURLResponse
-        return Self.askedRow("a refused redirect", "http", answer.map { String($0.statusCode) } ?? "nothing")
+        var cells: [[String]] = []
+        for session in URLSession.each(.ephemeral, usingSubstitutions: true, delegate: RedirectPolicy.refuse) {
+            let answer = try? await session.data(for: request).1 as? HTTPURLResponse
+            cells.append([answer.map { String($0.statusCode) } ?? "nothing", ""])
+        }
+        return Self.askedRow(name, "http", cells)
     }
 }
 

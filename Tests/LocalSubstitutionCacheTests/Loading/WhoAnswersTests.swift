@@ -15,10 +15,10 @@ extension InstalledTests {
     @Suite("Who answers")
     final class WhoAnswersTests: InstalledSuite {
         /// Sessions created before a cache is installed.
-        private let earlySession: Sessions
+        private let early: [Sessions]
 
         override init() throws {
-            earlySession = Sessions(.default)
+            early = Sessions.each(.default)
             try super.init()
         }
 
@@ -44,39 +44,24 @@ extension InstalledTests {
         )
         func matrix() async throws {
             let sessions = [
-                ("shared", Sessions()), ("default", Sessions(.default)), ("default, early", earlySession),
-                ("ephemeral", Sessions(.ephemeral)),
-                ("default, protocol", Sessions(.default, usingSubstitutions: true)),
-                ("ephemeral, protocol", Sessions(.ephemeral, usingSubstitutions: true)),
+                ("shared", [Sessions(plain: .shared, delegated: nil)]), ("default", Sessions.each(.default)),
+                ("default, early", early), ("ephemeral", Sessions.each(.ephemeral)),
+                ("default, protocol", Sessions.each(.default, usingSubstitutions: true)),
+                ("ephemeral, protocol", Sessions.each(.ephemeral, usingSubstitutions: true)),
             ]
-            var lines = [Self.row("task", "session", "method", "header", Self.policies.map(\.0))]
+            let policies = early.map { _ in Self.policies.map(\.0) }
+            var lines = [Self.row("task", "session", "method", "header", policies)]
             for kind in TaskKind.allCases {
-                for (sessionName, sessions) in sessions {
+                for (sessionName, loaders) in sessions {
                     // An upload has a body, which URL loading refuses to send with GET.
                     for method in kind == .upload ? ["POST"] : ["GET", "HEAD", "POST"] {
                         for (headerName, fields) in Self.headers {
-                            var cells: [String] = []
-                            for (_, policy) in Self.policies {
-                                var request = request
-                                request.cachePolicy = policy
-                                request.httpMethod = method
-                                for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
-                                // The shared session has no delegate, and on Linux a task's own delegate receives no
-                                // data.
-                                guard let session = kind == .delegate ? sessions.delegated : sessions.plain else {
-                                    cells.append("impossible")
-                                    continue
-                                }
-                                let cell = try await answer(to: request, kind, in: session)
-                                cells.append(cell)
-                                // The expected results were measured on Linux only.
-                                if Platform.isLinux {
-                                    let expected = reach(sessionName, kind).answerer(by: cache.explain(request).answer)
-                                    #expect(
-                                        cell.hasPrefix(expected),
-                                        "\(kind), \(sessionName), \(cache.explain(request))"
-                                    )
-                                }
+                            var request = request
+                            request.httpMethod = method
+                            for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+                            var cells: [[String]] = []
+                            for sessions in loaders {
+                                cells.append(await answers(to: request, kind, sessionName, sessions))
                             }
                             lines.append(Self.row(kind.rawValue, sessionName, method, headerName, cells))
                         }
@@ -85,6 +70,36 @@ extension InstalledTests {
             }
             lines += try await askedRows()
             try compare(lines.joined(separator: "\n") + "\n", withFixture: Self.table)
+        }
+
+        /// Returns who answers with each policy.
+        private func answers(
+            to request: URLRequest,
+            _ kind: TaskKind,
+            _ sessionName: String,
+            _ sessions: Sessions
+        ) async -> [String] {
+            // The shared session has no delegate, and on Linux a task's own delegate receives no data.
+            guard let session = kind == .delegate ? sessions.delegated : sessions.plain else {
+                return Self.policies.map { _ in "impossible" }
+            }
+            var request = request
+            var cells: [String] = []
+            for (_, policy) in Self.policies {
+                request.cachePolicy = policy
+                do {
+                    cells.append(try await answer(to: request, kind, in: session))
+                } catch {
+                    // One load that fails does not end the measurement.
+                    cells.append("error \((error as NSError).code)")
+                }
+                // The expected results were measured on Linux only.
+                guard Platform.isLinux else { continue }
+                let explanation = cache.explain(request)
+                let expected = reach(sessionName, kind).answerer(by: explanation.answer)
+                #expect(cells.last?.hasPrefix(expected) == true, "\(kind), \(sessionName), \(explanation)")
+            }
+            return cells
         }
 
         private static let table = "WhoAnswers-\(Platform.name).txt"
@@ -99,12 +114,12 @@ extension InstalledTests {
             _ session: String,
             _ method: String,
             _ header: String,
-            _ cells: [String]
+            _ cells: [[String]]
         )
             -> String
         {
-            let columns = [task, session, method, header] + cells
-            let widths = [12, 21, 8, 15] + Array(repeating: 13, count: cells.count)
+            let columns = [task, session, method, header] + cells.joined(separator: ["newer:"])
+            let widths = [12, 21, 8, 15] + Array(repeating: 13, count: columns.count)
             let padded = zip(columns, widths).map {
                 $0.padding(toLength: max($1, $0.count), withPad: " ", startingAt: 0)
             }
@@ -142,21 +157,39 @@ private struct Sessions {
     let plain: URLSession
     let delegated: URLSession?
 
-    init() {
-        plain = .shared
-        delegated = nil
-    }
-
-    init(_ configuration: URLSessionConfiguration, usingSubstitutions: Bool = false) {
-        if usingSubstitutions { configuration.useSubstitutions() }
-        plain = URLSession(configuration: configuration)
-        delegated = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+    /// Returns sessions for each loader.
+    static func each(_ configuration: URLSessionConfiguration, usingSubstitutions: Bool = false) -> [Sessions] {
+        zip(
+            URLSession.each(configuration, usingSubstitutions: usingSubstitutions),
+            URLSession.each(configuration, usingSubstitutions: usingSubstitutions, delegate: Collector())
+        ).map(Sessions.init)
     }
 }
 
-extension Optional {
-    fileprivate func asyncMap<Result>(_ transform: (Wrapped) async throws -> Result) async rethrows -> Result? {
-        guard let self else { return nil }
-        return try await transform(self)
+extension URLSession {
+    /// Creates a session for each loader of the system: the only one, or the classic and the newer one.
+    static func each(
+        _ configuration: URLSessionConfiguration,
+        usingSubstitutions: Bool = false,
+        delegate: (any URLSessionDelegate)? = nil
+    ) -> [URLSession] {
+        func session() -> URLSession {
+            usingSubstitutions
+                ? URLSession(substituting: configuration, delegate: delegate)
+                : URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        }
+        // Foundation on Linux has one loader. Older SDKs do not declare the property that selects one of two.
+        #if !canImport(FoundationNetworking)
+        let property = "usesClassicLoadingMode"
+        if #available(iOS 18.4, macOS 15.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *),
+            configuration.responds(to: NSSelectorFromString(property))
+        {
+            return [true, false].map { isClassic in
+                configuration.setValue(isClassic, forKey: property)
+                return session()
+            }
+        }
+        #endif
+        return [session()]
     }
 }
