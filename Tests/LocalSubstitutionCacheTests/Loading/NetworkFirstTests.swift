@@ -22,7 +22,9 @@ struct NetworkFirstTests {
         case ended = "."
     }
 
-    /// A row for each event: the state after it, by the state before. An exclamation mark says that a file answers, and
+    /// A row for each event: the state after it, by the state before.
+    ///
+    /// An exclamation mark says that a file answers, and
     /// a lower hyphen that the app does not learn of the event. `silence a` is the end of `a`'s first patience.
     private static let table = """
         before         a    b    0    n    .
