@@ -43,4 +43,18 @@ struct ManifestErrorTests {
             #expect(CalendarDay(day)?.description == day)
         }
     }
+
+    @Test(
+        "A version is whole by its text, however it is spelled and however a computer would round it",
+        arguments: [
+            ("12.0", 12), ("1.2e1", 12), ("120E-1", 12), ("-0", 0), ("0.00e99999999999999999999", 0),
+            ("9007199254740991.0", 9_007_199_254_740_991), ("9007199254740991.5", nil), ("9007199254740990.9", nil),
+            ("9007199254740992", nil), ("0.99999999999999999999", nil), ("12.00000000000000000001", nil),
+            ("1e-400", nil), ("1e400", nil), ("-1", nil),
+        ] as [(String, Int64?)]
+    )
+    func version(text: String, number: Int64?) {
+        let manifest = SubstitutionManifest(Data("{ \"$version\": \(text) }".utf8), name: "m.json")
+        #expect((manifest.findings.isEmpty ? manifest.version : nil) == number)
+    }
 }
