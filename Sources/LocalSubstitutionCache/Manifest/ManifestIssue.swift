@@ -94,7 +94,7 @@ extension ManifestIssue.Code {
     package static let badQueryRule = Self(rawValue: "bad-query-rule")
     /// A condition in `when` that does not exist.
     package static let badCondition = Self(rawValue: "bad-condition")
-    /// A date in `until` that is not a day of the calendar written as YYYY-MM-DD.
+    /// A date in `until` that is not a day from 2000 to 9999 written as YYYY-MM-DD.
     package static let badDate = Self(rawValue: "bad-date")
 
     /// A number in `$version` that is not whole, negative or too large.

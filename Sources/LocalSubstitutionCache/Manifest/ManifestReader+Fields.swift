@@ -78,7 +78,7 @@ extension ManifestReader {
         let rule = "\"until\" must be a day in quotation marks, such as \"2027-03-31\""
         guard let text = value.digits ?? text(value, rule) else { return nil }
         if let day = CalendarDay(text) { return Located(value: day, offset: value.offset) }
-        error(.badDate, value.offset, "\(quoted(text)) is not a day of the calendar, written as YYYY-MM-DD")
+        error(.badDate, value.offset, "\(quoted(text)) is not a day from 2000 to 9999, written as YYYY-MM-DD")
         return nil
     }
 
