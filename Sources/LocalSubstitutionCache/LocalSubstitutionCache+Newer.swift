@@ -61,9 +61,8 @@ extension LocalSubstitutionCache {
             // It may lead through the folder's own path, which is about to change.
             throw refusal("\(quoted(item.path)) is a symbolic link")
         }
-        for path in [moved.appendingPathComponent("manifest.json").path]
-            + adopted.substitutions.files.map(\.realPath.text)
-        {
+        let paths = adopted.substitutions.map(\.foundFile.realPath)
+        for path in Set(paths + [FilePath(moved.appendingPathComponent("manifest.json").path)]).map(\.text) {
             do throws(FileProblem) {
                 try OpenedFile(path).waitUntilWritten()
             } catch {

@@ -116,7 +116,7 @@ extension ManifestIssue.Code {
     package static let endlessFolder = Self(rawValue: "endless-folder")
     /// More URLs than a manifest may map; each file of a folder is counted.
     package static let tooManyURLs = Self(rawValue: "too-many-urls")
-    /// URLs and header fields that are longer in total than a manifest may make them.
+    /// URLs and header fields, or files of a newer folder, that are longer in total than a manifest may make them.
     package static let tooLong = Self(rawValue: "too-long")
     /// A file with a mistake, such as content that does not match its type.
     package static let wrongContent = Self(rawValue: "wrong-content")

@@ -114,27 +114,16 @@ package struct ManifestSource: Sendable {
         return SubstitutionTable(own, try own.contents(reading), passedOver: problem)
     }
 
-    /// The maximum sizes in bytes of the manifest, and of all files that are copied into memory.
-    ///
-    /// A folder that did not come with the app must not take the memory that a launch needs.
-    private static let (maximumSize, maximumCopies) = (16_000_000, 100_000_000.0)
-
     /// Reads a folder that did not come with the app; nil if its `$version` is not higher than `version`.
+    ///
+    /// Such a folder must not take the memory that a launch needs, so its manifest and all copies have a maximum size.
     ///
     /// - Throws: ``ManifestError`` also for what ``ResolvedManifest/check(_:)`` finds.
     func table(above version: Int64) throws(ManifestError) -> SubstitutionTable? {
-        let manifest = try manifest(maximumSize: Self.maximumSize)
+        let manifest = try manifest(maximumSize: 16_000_000)
         guard manifest.version > version || !manifest.findings.isEmpty else { return nil }
         let resolved = try manifest.resolved(in: folder)
-        let size = resolved.substitutions.files.reduce(0) { $0 + Double($1.size) }
-        guard reading == .mapped || size <= Self.maximumCopies else {
-            throw ManifestError(
-                name,
-                .tooLong,
-                "the files have more than 100 MB, all of which an app would hold in memory; map them with reading: .mapped"
-            )
-        }
-        let contents = try resolved.contents(reading)
+        let contents = try resolved.contents(reading, LoadBudget())
         try resolved.check(contents)
         return SubstitutionTable(resolved, contents)
     }
