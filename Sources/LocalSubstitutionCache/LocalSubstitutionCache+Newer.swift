@@ -21,7 +21,8 @@ extension LocalSubstitutionCache {
     /// ```
     ///
     /// First, the whole folder is checked, as at a launch: its manifest, and every file that an entry names. Its
-    /// `$version` must be higher than ``version``. To go back to older files, bring them with a higher number.
+    /// `$version` must be higher than ``version``, and than that of a folder at the path that has no error. To go back
+    /// to older files, bring them with a higher number.
     ///
     /// Then one rename moves the folder. A folder that was at the path stays there until this rename, and is removed
     /// afterwards. If the process is killed meanwhile, there is the one folder or the other, each whole. The replaced
@@ -50,10 +51,11 @@ extension LocalSubstitutionCache {
             throw refusal("the cache was created without orNewer:, so this folder has no place")
         }
         let moved = folder.resolvingSymlinksInPath()
-        let incoming = ManifestSource(candidate: folder, reading: reading)
-        let current = table.value.version
-        guard let adopted = try incoming.table(above: current) else {
-            throw refusal("the folder's \"$version\" is not higher than \(current), which answers; raise it")
+        let present = ManifestSource(candidate: place, reading: reading)
+        // Another cache, such as that of an extension, may have adopted a folder that this one has not read.
+        let current = (try? present.table(above: table.value.version))?.version ?? table.value.version
+        guard let adopted = try ManifestSource(candidate: folder, reading: reading).table(above: current) else {
+            throw refusal("the folder's \"$version\" is not higher than \(current), which is there already; raise it")
         }
         let links = FileManager.default.enumerator(at: moved, includingPropertiesForKeys: [.isSymbolicLinkKey])
         while let item = links?.nextObject() as? URL {

@@ -88,6 +88,19 @@ struct AdoptTests {
         #expect(answers(cache) == ["other"])
     }
 
+    @Test("A folder that another cache has adopted is not replaced by an older one, unless an error passes it over")
+    func newerOnDisk() throws {
+        let (late, cache) = try (site.cache(), site.cache())
+        try cache.adopt(site.write("newest", version: "19", to: "incoming"))
+        let incoming = try site.write("older", version: "13", to: "incoming")
+        #expect(throws: ManifestError.self) { try late.adopt(incoming) }
+        #expect(answers(late) == ["bundle"])
+        #expect(try answers(site.cache()) == ["newest"])
+        try site.folder.write("<html>", to: "Application Support/downloads/b.js")
+        try late.adopt(incoming)
+        #expect(try answers(site.cache()) == ["older"])
+    }
+
     @Test("Whatever is wrong with the folder, nothing changes, and the error says it")
     func refused() throws {
         let cache = try site.cache()
@@ -103,7 +116,7 @@ struct AdoptTests {
             #expect(cache.passedOver == nil)
         }
         for version in ["13", "12", nil] {
-            let words = "\"$version\" is not higher than 13, which answers; raise it"
+            let words = "\"$version\" is not higher than 13, which is there already; raise it"
             try expect(words, site.write("new", version: version, to: "incoming"))
         }
         let incoming = try site.write("new", version: "14", to: "incoming")
