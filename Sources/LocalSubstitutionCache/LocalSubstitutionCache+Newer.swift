@@ -35,7 +35,7 @@ extension LocalSubstitutionCache {
     /// last one wins. A process that is launched at the moment of the rename may get the bundle. If a page is loading,
     /// some of its files may be of the old set and some of the new.
     ///
-    /// Cost: reads all files, and waits until they are on the disk. So do not call it on the main thread.
+    /// Cost: reads all files twice, and waits until they are on the disk. So do not call it on the main thread.
     ///
     /// - Parameter folder: A folder with a `manifest.json`, a file URL. It must be on the volume of the path. There
     ///   must be no symbolic link in it. Afterwards it no longer exists here.
@@ -74,7 +74,8 @@ extension LocalSubstitutionCache {
         if let reason = Self.move(moved, to: place) {
             throw refusal("\(quoted(folder.path)) cannot take the place of \(quoted(place.path)): \(reason)")
         }
-        table.replace(with: adopted)
+        // The files of `adopted` have the paths from which they were moved.
+        table.replace(with: (try? present.table(above: current)) ?? adopted)
     }
 
     /// Moves a folder to a path by one rename, and removes the folder that was there.

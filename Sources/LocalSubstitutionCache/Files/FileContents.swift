@@ -12,8 +12,8 @@ package final class FileContents: Sendable {
     static let partThreshold = 256 * 1024
     /// The maximum number of files to map; further files are read.
     ///
-    /// On Linux, a process can have at most 65,530 mappings. While a manifest is reloaded, its files are mapped twice:
-    /// for the substitutions in use, and for the new ones.
+    /// On Linux, a process can have at most 65,530 mappings. While a folder is adopted, the files of three tables are
+    /// mapped: the one in use, and the new one at its old path and at its new one.
     static let maximumMappings = 16_384
 
     package let data: Data

@@ -101,6 +101,27 @@ struct AdoptTests {
         #expect(try answers(site.cache()) == ["older"])
     }
 
+    // Only macOS and Linux can start processes.
+    #if os(macOS) || os(Linux)
+    @Test("A range of an adopted file of 600 MB is mapped, and not copied")
+    func largeRange() async {
+        // Measure in a separate process, because other tests use memory of the tests' own process.
+        await #expect(processExitsWith: .success) {
+            let test = try AdoptTests()
+            let incoming = try test.site.write("new", version: "13", to: "incoming")
+            #expect(truncate(incoming.path + "/large.txt", 600_000_000) == 0)
+            let cache = try test.site.cache(reading: .mapped)
+            try cache.adopt(incoming)
+            let before = try residentMemory()
+            var request = URLRequest(url: try #require(URL(string: "https://example.com/large.txt")))
+            request.setValue("bytes=1-", forHTTPHeaderField: "Range")
+            let response = try #require(cache.cachedResponse(for: request))
+            #expect(response.data.count == 599_999_999)
+            #expect(try residentMemory() - before < 100_000_000)
+        }
+    }
+    #endif
+
     @Test("Whatever is wrong with the folder, nothing changes, and the error says it")
     func refused() throws {
         let cache = try site.cache()
