@@ -26,7 +26,8 @@ extension LocalSubstitutionCache {
     ///
     /// Then one rename moves the folder. A folder that was at the path stays there until this rename, and is removed
     /// afterwards. If the process is killed meanwhile, there is the one folder or the other, each whole. The replaced
-    /// folder may then be left where the new one was. Responses that were returned before do not change.
+    /// folder may then be left where the new one was. What cannot be removed of it is left beside that, under a name
+    /// that begins with `.`. Responses that were returned before do not change.
     ///
     /// On Apple's systems, the folder is excluded from backups, because the app can bring it again. (There, this method
     /// has not been run.) The directory above the path is created if it does not exist.
@@ -92,7 +93,9 @@ extension LocalSubstitutionCache {
         // A rename replaces nothing but an empty directory, so a directory with files is exchanged.
         if rename(moved.path, target) == 0 { return nil }
         if [ENOTEMPTY, EEXIST].contains(errno), exchange(moved.path, target) == 0 {
-            try? FileManager.default.removeItem(at: moved)
+            // The app may bring its next folder at this path, so nothing of the replaced one may be left here.
+            let replaced = moved.deletingLastPathComponent().appendingPathComponent(".\(UUID())")
+            try? FileManager.default.removeItem(at: rename(moved.path, replaced.path) == 0 ? replaced : moved)
             return nil
         }
         return errno == EXDEV

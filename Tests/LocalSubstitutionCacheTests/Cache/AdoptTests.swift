@@ -120,6 +120,30 @@ struct AdoptTests {
             #expect(try residentMemory() - before < 100_000_000)
         }
     }
+
+    @Test("Whatever of a replaced folder cannot be removed does not lie where the next one will come")
+    func undeletable() async {
+        await #expect(processExitsWith: .success) {
+            let test = try AdoptTests()
+            let incoming = try test.site.write("new", version: "14", to: "incoming")
+            try test.site.writeDownloads("old", version: "13")
+            try test.site.folder.write("old", to: "Application Support/downloads/locked/old.css")
+            // Root may remove everything.
+            if geteuid() == 0 {
+                for path in try [""] + test.listing().keys {
+                    #expect(chown(test.site.folder.url.appendingPathComponent(path).path, 65534, 65534) == 0)
+                }
+                #expect(seteuid(65534) == 0)
+            }
+            #expect(chmod(test.site.downloads.path + "/locked", 0o500) == 0)
+            try test.site.cache().adopt(incoming)
+            #expect(!FileManager.default.fileExists(atPath: incoming.path))
+            for path in try test.listing().keys where path.hasSuffix("locked") {
+                chmod(test.site.folder.url.appendingPathComponent(path).path, 0o700)
+            }
+            seteuid(0)
+        }
+    }
     #endif
 
     @Test("Whatever is wrong with the folder, nothing changes, and the error says it")
