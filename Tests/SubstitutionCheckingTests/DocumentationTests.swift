@@ -159,7 +159,7 @@ struct DocumentationTests {
             "a manifest of 16 MB",
             "SECURITY.md",
             "maximumSize: 16_000_000",
-            "LocalSubstitutionCache/Matching/CurrentTable.swift"
+            "LocalSubstitutionCache/Matching/SubstitutionTable.swift"
         ),
         Limit("100 MB of", "SECURITY.md", "copies = 100_000_000", "LocalSubstitutionCache/Files/LoadBudget.swift"),
         Limit(

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -83,66 +83,5 @@ final class CurrentTable: Sendable {
         // After a reload, the pass continues with the new table.
         state.withLock { if $0.table === table { $0.done += 1 } }
         return true
-    }
-}
-
-/// The source of a ``SubstitutionTable``.
-///
-/// It is either a manifest file with the files in its folder, or a manifest's text and a folder.
-package struct ManifestSource: Sendable {
-    /// The manifest file; nil if the source is a text.
-    package var file: URL?
-    var text = Data()
-    /// The folder to which the paths in the manifest are relative.
-    package let folder: URL
-    package let reading: ReadingMode
-    /// The folder that answers instead if the `$version` of its manifest is higher; nil for none.
-    var newer: (folder: URL, reading: ReadingMode)?
-
-    /// Reads the manifest and its files in their current state, or those of the newer folder.
-    func load() throws(ManifestError) -> SubstitutionTable {
-        let own = try manifest().resolved(in: folder)
-        var problem: ManifestError?
-        if let newer, !newer.folder.isFileURL || access(newer.folder.path, F_OK) == 0 || errno != ENOENT {
-            do throws(ManifestError) {
-                let candidate = ManifestSource(candidate: newer.folder, reading: newer.reading)
-                if let table = try candidate.table(above: own.version) { return table }
-            } catch {
-                problem = error
-            }
-        }
-        return SubstitutionTable(own, try own.contents(reading), passedOver: problem)
-    }
-
-    /// Reads a folder that did not come with the app; nil if its `$version` is not higher than `version`.
-    ///
-    /// Such a folder must not take the memory that a launch needs, so its manifest and all copies have a maximum size.
-    ///
-    /// - Throws: ``ManifestError`` also for what ``ResolvedManifest/check(_:)`` finds.
-    func table(above version: Int64) throws(ManifestError) -> SubstitutionTable? {
-        let manifest = try manifest(maximumSize: 16_000_000)
-        guard manifest.version > version || !manifest.findings.isEmpty else { return nil }
-        let resolved = try manifest.resolved(in: folder)
-        let contents = try resolved.contents(reading, LoadBudget())
-        try resolved.check(contents)
-        return SubstitutionTable(resolved, contents)
-    }
-
-    /// Reads the manifest in its current state.
-    package func manifest(maximumSize: Int = .max) throws(ManifestError) -> SubstitutionManifest {
-        let text = try file.map { url throws(ManifestError) in
-            try SubstitutionManifest.text(of: url, name: name, maximumSize: maximumSize)
-        }
-        return SubstitutionManifest(text ?? self.text, name: name, url: file)
-    }
-
-    /// The name of the manifest in messages.
-    package var name: String { file?.path ?? "manifest.json" }
-}
-
-extension ManifestSource {
-    /// Creates the source of a folder that may answer instead of the bundle's.
-    init(candidate folder: URL, reading: ReadingMode) {
-        self.init(file: folder.appendingPathComponent("manifest.json"), folder: folder, reading: reading)
     }
 }
