@@ -21,11 +21,13 @@ extension LocalSubstitutionCache {
     /// ```
     ///
     /// First, the whole folder is checked, as at a launch: its manifest, and every file that an entry names. Its
-    /// `$version` must be higher than ``version``. To go back to older files, bring them with a higher number.
+    /// `$version` must be higher than ``version``, and than that of a folder at the path that has no error. To go back
+    /// to older files, bring them with a higher number.
     ///
     /// Then one rename moves the folder. A folder that was at the path stays there until this rename, and is removed
     /// afterwards. If the process is killed meanwhile, there is the one folder or the other, each whole. The replaced
-    /// folder may then be left where the new one was. Responses that were returned before do not change.
+    /// folder may then be left where the new one was. What cannot be removed of it is left beside that, under a name
+    /// that begins with `.`. Responses that were returned before do not change.
     ///
     /// On Apple's systems, the folder is excluded from backups, because the app can bring it again. (There, this method
     /// has not been run.) The directory above the path is created if it does not exist.
@@ -34,7 +36,7 @@ extension LocalSubstitutionCache {
     /// last one wins. A process that is launched at the moment of the rename may get the bundle. If a page is loading,
     /// some of its files may be of the old set and some of the new.
     ///
-    /// Cost: reads all files, and waits until they are on the disk. So do not call it on the main thread.
+    /// Cost: reads all files twice, and waits until they are on the disk. So do not call it on the main thread.
     ///
     /// - Parameter folder: A folder with a `manifest.json`, a file URL. It must be on the volume of the path. There
     ///   must be no symbolic link in it. Afterwards it no longer exists here.
@@ -50,10 +52,11 @@ extension LocalSubstitutionCache {
             throw refusal("the cache was created without orNewer:, so this folder has no place")
         }
         let moved = folder.resolvingSymlinksInPath()
-        let incoming = ManifestSource(candidate: folder, reading: reading)
-        let current = table.value.version
-        guard let adopted = try incoming.table(above: current) else {
-            throw refusal("the folder's \"$version\" is not higher than \(current), which answers; raise it")
+        let present = ManifestSource(candidate: place, reading: reading)
+        // Another cache, such as that of an extension, may have adopted a folder that this one has not read.
+        let current = (try? present.table(above: table.value.version))?.version ?? table.value.version
+        guard let adopted = try ManifestSource(candidate: folder, reading: reading).table(above: current) else {
+            throw refusal("the folder's \"$version\" is not higher than \(current), which is there already; raise it")
         }
         let links = FileManager.default.enumerator(at: moved, includingPropertiesForKeys: [.isSymbolicLinkKey])
         while let item = links?.nextObject() as? URL {
@@ -61,9 +64,8 @@ extension LocalSubstitutionCache {
             // It may lead through the folder's own path, which is about to change.
             throw refusal("\(quoted(item.path)) is a symbolic link")
         }
-        for path in [moved.appendingPathComponent("manifest.json").path]
-            + adopted.substitutions.files.map(\.realPath.text)
-        {
+        let paths = adopted.substitutions.map(\.foundFile.realPath)
+        for path in Set(paths + [FilePath(moved.appendingPathComponent("manifest.json").path)]).map(\.text) {
             do throws(FileProblem) {
                 try OpenedFile(path).waitUntilWritten()
             } catch {
@@ -73,7 +75,8 @@ extension LocalSubstitutionCache {
         if let reason = Self.move(moved, to: place) {
             throw refusal("\(quoted(folder.path)) cannot take the place of \(quoted(place.path)): \(reason)")
         }
-        table.replace(with: adopted)
+        // The files of `adopted` have the paths from which they were moved.
+        table.replace(with: (try? present.table(above: current)) ?? adopted)
     }
 
     /// Moves a folder to a path by one rename, and removes the folder that was there.
@@ -90,7 +93,9 @@ extension LocalSubstitutionCache {
         // A rename replaces nothing but an empty directory, so a directory with files is exchanged.
         if rename(moved.path, target) == 0 { return nil }
         if [ENOTEMPTY, EEXIST].contains(errno), exchange(moved.path, target) == 0 {
-            try? FileManager.default.removeItem(at: moved)
+            // The app may bring its next folder at this path, so nothing of the replaced one may be left here.
+            let replaced = moved.deletingLastPathComponent().appendingPathComponent(".\(UUID())")
+            try? FileManager.default.removeItem(at: rename(moved.path, replaced.path) == 0 ? replaced : moved)
             return nil
         }
         return errno == EXDEV

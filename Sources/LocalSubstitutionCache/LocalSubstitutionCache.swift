@@ -93,7 +93,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// - Parameters:
     ///   - bundle: `.main` in an app made with Xcode, `.module` in a target of a Swift package.
     ///   - folder: The folder, a file URL. The app brings it by its own means, and trusts what it brings.
-    ///   - reading: How the folder's files are loaded into memory. ``ReadingMode/copied`` is for at most 100 MB. Choose
+    ///   - reading: How the folder's files are loaded into memory, at most 100 MB of them as copies. Choose
     ///     ``ReadingMode/mapped`` only if files are never written in place there, as when ``adopt(_:)`` alone changes
     ///     the folder.
     /// - Throws: ``ManifestError`` with every error of the bundle's manifest and its files, or the first mistake in its

@@ -29,6 +29,7 @@ let package = Package(
                 "Library/LocalSubstitutionCache/Loading",
                 "Library/LocalSubstitutionCache/Manifest",
                 "Library/LocalSubstitutionCache/Matching",
+                "Library/LocalSubstitutionCache/Observing",
                 "Library/LocalSubstitutionCache/Standards",
                 "Sources/URLLoading",
             ],

@@ -156,11 +156,12 @@ struct DocumentationTests {
         Limit("150 MB", "SECURITY.md", "bytes = 150_000_000", "LocalSubstitutionCache/Files/LoadBudget.swift"),
         Limit("1,000,000 names", "SECURITY.md", "names = 1_000_000", "LocalSubstitutionCache/Files/LoadBudget.swift"),
         Limit(
-            "a manifest of 16 MB, 100 MB of copied files",
+            "a manifest of 16 MB",
             "SECURITY.md",
-            "(maximumSize, maximumCopies) = (16_000_000, 100_000_000.0)",
-            "LocalSubstitutionCache/Matching/CurrentTable.swift"
+            "maximumSize: 16_000_000",
+            "LocalSubstitutionCache/Matching/SubstitutionTable.swift"
         ),
+        Limit("100 MB of", "SECURITY.md", "copies = 100_000_000", "LocalSubstitutionCache/Files/LoadBudget.swift"),
         Limit(
             "Files of 4 KB and above",
             "SECURITY.md",

@@ -10,22 +10,16 @@ struct WarningLimitTests {
     @Test(
         "Folders that were not expanded because of a limit are reported neither as empty nor as unused",
         arguments: [
-            (LoadBudget.Limit.urls, ManifestIssue.Code.tooManyURLs), (.bytes, .tooLong), (.names, .endlessFolder),
-        ]
+            ([.urls: 2], .tooManyURLs), ([.bytes: 40], .tooLong), ([.names: 2], .endlessFolder),
+        ] as [([LoadBudget.Limit: Int], ManifestIssue.Code)]
     )
-    func beyondTheLimit(kind: LoadBudget.Limit, code: ManifestIssue.Code) throws {
+    func beyondTheLimit(amounts: [LoadBudget.Limit: Int], code: ManifestIssue.Code) throws {
         let folder = try TemporaryFolder()
         try folder.write("a", to: "a.txt")
         for name in ["1", "2", "3"] { try folder.write(name, to: "d/\(name).txt") }
         let text = #"{ "https://h/1": "a.txt", "https://h/2/": "d/", "https://h/5/": "d/" }"#
         let manifest = SubstitutionManifest(Data(text.utf8), name: "m.json")
-        let budget =
-            switch kind {
-            case .urls: LoadBudget([.urls: 2])
-            case .bytes: LoadBudget([.bytes: 40])
-            case .names: LoadBudget([.names: 2])
-            }
-        var resolver = ManifestResolver(manifest, folder: folder.url, budget: budget)
+        var resolver = ManifestResolver(manifest, folder: folder.url, budget: LoadBudget(amounts))
         resolver.resolve()
         let errors = resolver.findings
         #expect(errors.map(\.code) == [code])

@@ -12,8 +12,8 @@ package final class FileContents: Sendable {
     static let partThreshold = 256 * 1024
     /// The maximum number of files to map; further files are read.
     ///
-    /// On Linux, a process can have at most 65,530 mappings. While a manifest is reloaded, its files are mapped twice:
-    /// for the substitutions in use, and for the new ones.
+    /// On Linux, a process can have at most 65,530 mappings. While a folder is adopted, the files of three tables are
+    /// mapped: the one in use, and the new one at its old path and at its new one.
     static let maximumMappings = 16_384
 
     package let data: Data
@@ -30,14 +30,21 @@ package final class FileContents: Sendable {
     ///   - file: The file.
     ///   - reading: The way to bring the file into memory.
     ///   - path: The file's absolute path without symbolic links; nil to read the file even if `reading` is `.mapped`.
+    ///   - budget: The budget from which the bytes are spent if the file is read; nil for no limit.
     /// - Throws: ``FileProblem`` when the file cannot be read.
-    package init(of file: borrowing OpenedFile, reading: ReadingMode, path: FilePath? = nil) throws(FileProblem) {
+    package init(
+        of file: borrowing OpenedFile,
+        reading: ReadingMode,
+        path: FilePath? = nil,
+        _ budget: LoadBudget? = nil
+    ) throws(FileProblem) {
         identity = file.identity
         if reading == .mapped, file.size >= Self.mappingThreshold, let path,
             let data = Self.map(0..<file.size, of: file)
         {
             (self.data, self.path) = (data, path)
         } else {
+            try budget?.spend(file.size, of: .copies)
             (data, self.path) = (try Self.bytes(of: file), nil)
         }
     }
@@ -106,7 +113,7 @@ package final class FileContents: Sendable {
 
 /// The way to bring the files of a manifest into memory.
 public enum ReadingMode: Sendable {
-    /// Maps files of 4 KB and above into memory, and reads smaller files.
+    /// Maps files of 4 KB and above into memory, 16,384 at most, and reads the others.
     ///
     /// This is meant for files that never change, such as those of an app bundle. The system reads the pages of a
     /// mapped file when they are needed, and may drop them again. Deleting or replacing a mapped file is harmless. If a

@@ -11,6 +11,8 @@ package final class LoadBudget {
         case bytes = 150_000_000
         /// The names that are visited in folders.
         case names = 1_000_000
+        /// The bytes of files that are read and not mapped, if a folder did not come with the app.
+        case copies = 100_000_000
 
         /// Returns the clause about the path with which the manifest exceeds the limit.
         func cause(of path: String) -> String {
@@ -20,6 +22,7 @@ package final class LoadBudget {
             case .bytes:
                 "with \(path) the manifest's URLs, each with its own header fields, take more than "
                     + "\(rawValue / 1_000_000) MB, \(held)"
+            case .copies: "with \(path) the files not mapped have more than \(rawValue / 1_000_000) MB, \(held)"
             case .names: "\(path) and the folders of the entries before it hold more than \(rawValue) files"
             }
         }

@@ -94,11 +94,12 @@ extension Error {
     /// False after an untrusted certificate or an unreadable response, because the server did answer. Also false after
     /// a cancellation, because the app itself ended the load.
     package var meansOffline: Bool {
-        switch (self as? URLError)?.code {
-        case .notConnectedToInternet, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .networkConnectionLost,
-            .timedOut, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
-            true
-        default: false
-        }
+        let codes: [URLError.Code] = [
+            .notConnectedToInternet, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .networkConnectionLost,
+            .timedOut, .internationalRoamingOff, .callIsActive, .dataNotAllowed,
+        ]
+        // On Linux, an `NSError` does not become a `URLError`.
+        let error = self as NSError
+        return error.domain == NSURLErrorDomain && codes.contains { $0.rawValue == error.code }
     }
 }

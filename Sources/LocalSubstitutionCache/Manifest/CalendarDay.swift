@@ -10,10 +10,10 @@ package struct CalendarDay: Comparable, Hashable, Sendable, CustomStringConverti
     /// Creates the day that `date` falls on in UTC.
     package init(_ date: Date) { description = Self.style.format(date) }
 
-    /// Reads `YYYY-MM-DD` (RFC 3339 §5.6, `full-date`); nil for anything else and for days that do not exist.
+    /// Reads `YYYY-MM-DD` (RFC 3339 §5.6, `full-date`), from 2000 on; nil for anything else.
     package init?(_ text: String) {
-        // Foundation also reads the year 0, and years of five digits.
-        guard text.utf8.count == 10, !text.hasPrefix("0000"), let date = try? Self.style.parse(text) else { return nil }
+        // Foundation also reads years of five digits. Its days before 1582-10-15 are not those of RFC 3339.
+        guard text.utf8.count == 10, text >= "2000", let date = try? Self.style.parse(text) else { return nil }
         self.init(date)
         // It also accepts other spellings, and takes a day that does not exist for a later day.
         if description != text { return nil }

@@ -43,7 +43,7 @@ extension Finding {
         case .outside: .outsideFolder
         case .isLinkToFolder, .endless, .tooDeep, .exceeds(.names): .endlessFolder
         case .exceeds(.urls): .tooManyURLs
-        case .exceeds(.bytes): .tooLong
+        case .exceeds(.bytes), .exceeds(.copies): .tooLong
         }
     }
 }

@@ -94,7 +94,7 @@ extension ManifestIssue.Code {
     package static let badQueryRule = Self(rawValue: "bad-query-rule")
     /// A condition in `when` that does not exist.
     package static let badCondition = Self(rawValue: "bad-condition")
-    /// A date in `until` that is not a day of the calendar written as YYYY-MM-DD.
+    /// A date in `until` that is not a day from 2000 to 9999 written as YYYY-MM-DD.
     package static let badDate = Self(rawValue: "bad-date")
 
     /// A number in `$version` that is not whole, negative or too large.
@@ -116,7 +116,7 @@ extension ManifestIssue.Code {
     package static let endlessFolder = Self(rawValue: "endless-folder")
     /// More URLs than a manifest may map; each file of a folder is counted.
     package static let tooManyURLs = Self(rawValue: "too-many-urls")
-    /// URLs and header fields that are longer in total than a manifest may make them.
+    /// URLs and header fields, or files of a newer folder, that are longer in total than a manifest may make them.
     package static let tooLong = Self(rawValue: "too-long")
     /// A file with a mistake, such as content that does not match its type.
     package static let wrongContent = Self(rawValue: "wrong-content")

@@ -78,7 +78,7 @@ extension ManifestReader {
         let rule = "\"until\" must be a day in quotation marks, such as \"2027-03-31\""
         guard let text = value.digits ?? text(value, rule) else { return nil }
         if let day = CalendarDay(text) { return Located(value: day, offset: value.offset) }
-        error(.badDate, value.offset, "\(quoted(text)) is not a day of the calendar, written as YYYY-MM-DD")
+        error(.badDate, value.offset, "\(quoted(text)) is not a day from 2000 to 9999, written as YYYY-MM-DD")
         return nil
     }
 
@@ -158,13 +158,12 @@ extension ManifestReader {
         return values.compactMap { value in
             let condition: Substitution.Condition
             if let digits = value.digits {
-                // In JSON, 404, 404.0 and 4.04e2 are the same number.
-                guard let status = Double(digits).flatMap(Int.init(exactly:)), (400...599).contains(status) else {
+                guard let status = value.wholeNumber, (400...599).contains(status) else {
                     let cause = "\(shortened(digits)) cannot be a condition, only 400 to 599 can"
                     error(.badCondition, value.offset, cause)
                     return nil
                 }
-                condition = .status(status)
+                condition = .status(Int(status))
             } else {
                 let rule = "a condition must be \"offline\", a status, \"4xx\", \"5xx\" or a time such as \"3s\""
                 guard let word = text(value, rule) else { return nil }

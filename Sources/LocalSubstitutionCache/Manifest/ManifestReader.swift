@@ -74,10 +74,8 @@ package struct ManifestReader {
 
     private mutating func readVersion(_ value: JSONValue) {
         guard let digits = value.digits else { return reportKind(of: value, "\"$version\" must be a whole number") }
-        // Every JSON reader knows these integers exactly (RFC 8259 §6). In JSON, 12, 12.0 and 1.2e1 are one number.
-        if let number = Double(digits).flatMap(Int64.init(exactly:)), 0..<(1 << 53) ~= number {
-            return version = number
-        }
+        // Every JSON reader knows these integers exactly (RFC 8259 §6).
+        if let number = value.wholeNumber, 0..<(1 << 53) ~= number { return version = number }
         error(.badVersion, value.offset, "\(shortened(digits)) is not a whole number from 0 to 9007199254740991")
     }
 

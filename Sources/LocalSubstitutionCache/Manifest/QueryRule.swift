@@ -39,8 +39,8 @@ package enum QueryRule: Hashable, Sendable {
         case .any:
             return nil
         case .ignoring(let names):
-            let parameters = query?.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-            let remaining = (parameters ?? []).filter { parameter in
+            // Empty parameters, as in `?a=1&`, do not count (URL Standard §5.1).
+            let remaining = (query?.utf8.split(separator: UInt8(ascii: "&")) ?? []).filter { parameter in
                 let name = parameter.prefix { $0 != UInt8(ascii: "=") }
                 return !names.contains { $0.covers(name) }
             }

@@ -62,14 +62,6 @@ public struct Substitution: Sendable, CustomStringConvertible {
     public var description: String { "\(visible(url)) → \(visible(file))" }
 }
 
-extension [Substitution] {
-    /// The files, each once, even if several substitutions have the same.
-    var files: [FoundFile] {
-        var known: Set<FilePath> = []
-        return map(\.foundFile).filter { known.insert($0.realPath).inserted }
-    }
-}
-
 extension Substitution {
     /// A condition under which the file of an entry answers instead of the network: one value of `when`.
     public enum Condition: Hashable, Sendable, CustomStringConvertible {

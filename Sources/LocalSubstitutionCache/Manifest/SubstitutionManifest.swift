@@ -109,6 +109,7 @@ struct ResolvedManifest {
     /// - Throws: ``ManifestError`` with each file that has become unusable since it was found.
     func contents(
         _ reading: ReadingMode,
+        _ budget: LoadBudget? = nil,
         maximumMappings: Int = FileContents.maximumMappings
     ) throws(ManifestError) -> [FileContents] {
         var known: [FilePath: FileContents] = [:]
@@ -117,10 +118,12 @@ struct ResolvedManifest {
         let all = substitutions.compactMap { substitution -> FileContents? in
             let path = substitution.foundFile.realPath
             if let contents = known[path] { return contents }
+            // Beyond a limit, no more is read.
+            if case .exceeds = findings.last?.problem { return nil }
             do throws(FileProblem) {
                 let file = try folder.file(substitution.foundFile)
                 let reading = mappings < maximumMappings ? reading : .copied
-                let contents = try FileContents(of: file, reading: reading, path: path)
+                let contents = try FileContents(of: file, reading: reading, path: path, budget)
                 if contents.isMapped { mappings += 1 }
                 known[path] = contents
                 return contents

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -83,77 +83,5 @@ final class CurrentTable: Sendable {
         // After a reload, the pass continues with the new table.
         state.withLock { if $0.table === table { $0.done += 1 } }
         return true
-    }
-}
-
-/// The source of a ``SubstitutionTable``.
-///
-/// It is either a manifest file with the files in its folder, or a manifest's text and a folder.
-package struct ManifestSource: Sendable {
-    /// The manifest file; nil if the source is a text.
-    package var file: URL?
-    var text = Data()
-    /// The folder to which the paths in the manifest are relative.
-    package let folder: URL
-    package let reading: ReadingMode
-    /// The folder that answers instead if the `$version` of its manifest is higher; nil for none.
-    var newer: (folder: URL, reading: ReadingMode)?
-
-    /// Reads the manifest and its files in their current state, or those of the newer folder.
-    func load() throws(ManifestError) -> SubstitutionTable {
-        let own = try manifest().resolved(in: folder)
-        var problem: ManifestError?
-        if let newer, !newer.folder.isFileURL || access(newer.folder.path, F_OK) == 0 || errno != ENOENT {
-            do throws(ManifestError) {
-                let candidate = ManifestSource(candidate: newer.folder, reading: newer.reading)
-                if let table = try candidate.table(above: own.version) { return table }
-            } catch {
-                problem = error
-            }
-        }
-        return SubstitutionTable(own, try own.contents(reading), passedOver: problem)
-    }
-
-    /// The maximum sizes in bytes of the manifest, and of all files that are copied into memory.
-    ///
-    /// A folder that did not come with the app must not take the memory that a launch needs.
-    private static let (maximumSize, maximumCopies) = (16_000_000, 100_000_000.0)
-
-    /// Reads a folder that did not come with the app; nil if its `$version` is not higher than `version`.
-    ///
-    /// - Throws: ``ManifestError`` also for what ``ResolvedManifest/check(_:)`` finds.
-    func table(above version: Int64) throws(ManifestError) -> SubstitutionTable? {
-        let manifest = try manifest(maximumSize: Self.maximumSize)
-        guard manifest.version > version || !manifest.findings.isEmpty else { return nil }
-        let resolved = try manifest.resolved(in: folder)
-        let size = resolved.substitutions.files.reduce(0) { $0 + Double($1.size) }
-        guard reading == .mapped || size <= Self.maximumCopies else {
-            throw ManifestError(
-                name,
-                .tooLong,
-                "the files have more than 100 MB, all of which an app would hold in memory; map them with reading: .mapped"
-            )
-        }
-        let contents = try resolved.contents(reading)
-        try resolved.check(contents)
-        return SubstitutionTable(resolved, contents)
-    }
-
-    /// Reads the manifest in its current state.
-    package func manifest(maximumSize: Int = .max) throws(ManifestError) -> SubstitutionManifest {
-        let text = try file.map { url throws(ManifestError) in
-            try SubstitutionManifest.text(of: url, name: name, maximumSize: maximumSize)
-        }
-        return SubstitutionManifest(text ?? self.text, name: name, url: file)
-    }
-
-    /// The name of the manifest in messages.
-    package var name: String { file?.path ?? "manifest.json" }
-}
-
-extension ManifestSource {
-    /// Creates the source of a folder that may answer instead of the bundle's.
-    init(candidate folder: URL, reading: ReadingMode) {
-        self.init(file: folder.appendingPathComponent("manifest.json"), folder: folder, reading: reading)
     }
 }

@@ -143,3 +143,34 @@ package final class SubstitutionTable: Sendable {
         }
     }
 }
+
+extension ManifestSource {
+    /// Reads the manifest and its files in their current state, or those of the newer folder.
+    func load() throws(ManifestError) -> SubstitutionTable {
+        let own = try manifest().resolved(in: folder)
+        var problem: ManifestError?
+        if let newer, !newer.folder.isFileURL || access(newer.folder.path, F_OK) == 0 || errno != ENOENT {
+            do throws(ManifestError) {
+                let candidate = ManifestSource(candidate: newer.folder, reading: newer.reading)
+                if let table = try candidate.table(above: own.version) { return table }
+            } catch {
+                problem = error
+            }
+        }
+        return SubstitutionTable(own, try own.contents(reading), passedOver: problem)
+    }
+
+    /// Reads a folder that did not come with the app; nil if its `$version` is not higher than `version`.
+    ///
+    /// Such a folder must not take the memory that a launch needs, so its manifest and all copies have a maximum size.
+    ///
+    /// - Throws: ``ManifestError`` also for what ``ResolvedManifest/check(_:)`` finds.
+    func table(above version: Int64) throws(ManifestError) -> SubstitutionTable? {
+        let manifest = try manifest(maximumSize: 16_000_000)
+        guard manifest.version > version || !manifest.findings.isEmpty else { return nil }
+        let resolved = try manifest.resolved(in: folder)
+        let contents = try resolved.contents(reading, LoadBudget())
+        try resolved.check(contents)
+        return SubstitutionTable(resolved, contents)
+    }
+}

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A JSON value and the offset at which it begins.
 ///
 /// Foundation's JSON readers report no positions and silently keep one of two duplicate keys. So ``JSONParser`` reads
@@ -28,6 +30,16 @@ package struct JSONValue: Sendable {
     package var digits: String? {
         if case .number(let digits) = kind { return digits }
         return nil
+    }
+
+    /// The number if it is whole; nil for anything else.
+    ///
+    /// In JSON, 12, 12.0 and 1.2e1 are one number.
+    var wholeNumber: Int64? {
+        guard let digits, let number = Double(digits).flatMap(Int64.init(exactly:)) else { return nil }
+        // `Double` rounds, so the significant digits must be equal, too.
+        let written = digits.prefix { !"eE".contains($0) }.filter(\.isNumber).trimmingCharacters(in: ["0"])
+        return written == String(number.magnitude).trimmingCharacters(in: ["0"]) ? number : nil
     }
 
     /// The kind in words for messages, such as "a list" (with the article) or "null".

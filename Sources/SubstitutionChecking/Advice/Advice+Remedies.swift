@@ -37,7 +37,11 @@ extension Advice {
 
     /// Returns the whole message about a text that is not a day.
     static func message(ofDay text: String) -> String {
-        if CalendarDay.isWritten(as: text) { return "there is no such day as \(quoted(text)) (YYYY-MM-DD)" }
+        if CalendarDay.isWritten(as: text) {
+            return text < "2000"
+                ? "\(quoted(text)) is before 2000; write a later year"
+                : "there is no such day as \(quoted(text)) (YYYY-MM-DD)"
+        }
         let isEndless = ["forever", "never", "always", "none", "infinity", "unlimited", "∞"].contains(text.lowercased())
         let remedy =
             isEndless

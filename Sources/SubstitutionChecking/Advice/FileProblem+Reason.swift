@@ -30,7 +30,7 @@ extension FileProblem {
         case .tooDeep: "move it up"
         case .exceeds(.urls): "remove entries, or map smaller folders"
         case .exceeds(.bytes): "remove header fields, shorten the URLs, or map smaller folders"
-        case .exceeds(.names): "map smaller folders"
+        case .exceeds(.copies), .exceeds(.names): "map smaller folders"
         }
     }
 }

@@ -202,7 +202,7 @@ package struct Ruleset: Sendable {
             return
         }
         if let name = names.first { omit(index, "only URLs such as \"?\(name)=1&\(name)=2\" and \"?\(name)\"") }
-        let parameters = remainder?.split(separator: "&", omittingEmptySubsequences: false).map(String.init) ?? []
+        let parameters = remainder?.split(separator: "&").map(String.init) ?? []
         var filters: Set<URLFilter> = []
         for (number, name) in names.enumerated() {
             guard rules.count < most else { return missing += names.count - number }

@@ -88,6 +88,64 @@ struct AdoptTests {
         #expect(answers(cache) == ["other"])
     }
 
+    @Test("A folder that another cache has adopted is not replaced by an older one, unless an error passes it over")
+    func newerOnDisk() throws {
+        let (late, cache) = try (site.cache(), site.cache())
+        try cache.adopt(site.write("newest", version: "19", to: "incoming"))
+        let incoming = try site.write("older", version: "13", to: "incoming")
+        #expect(throws: ManifestError.self) { try late.adopt(incoming) }
+        #expect(answers(late) == ["bundle"])
+        #expect(try answers(site.cache()) == ["newest"])
+        try site.folder.write("<html>", to: "Application Support/downloads/b.js")
+        try late.adopt(incoming)
+        #expect(try answers(site.cache()) == ["older"])
+    }
+
+    // Only macOS and Linux can start processes.
+    #if os(macOS) || os(Linux)
+    @Test("A range of an adopted file of 600 MB is mapped, and not copied")
+    func largeRange() async {
+        // Measure in a separate process, because other tests use memory of the tests' own process.
+        await #expect(processExitsWith: .success) {
+            let test = try AdoptTests()
+            let incoming = try test.site.write("new", version: "13", to: "incoming")
+            #expect(truncate(incoming.path + "/large.txt", 600_000_000) == 0)
+            let cache = try test.site.cache(reading: .mapped)
+            try cache.adopt(incoming)
+            let before = try residentMemory()
+            var request = URLRequest(url: try #require(URL(string: "https://example.com/large.txt")))
+            request.setValue("bytes=1-", forHTTPHeaderField: "Range")
+            let response = try #require(cache.cachedResponse(for: request))
+            #expect(response.data.count == 599_999_999)
+            #expect(try residentMemory() - before < 100_000_000)
+        }
+    }
+
+    @Test("Whatever of a replaced folder cannot be removed does not lie where the next one will come")
+    func undeletable() async {
+        await #expect(processExitsWith: .success) {
+            let test = try AdoptTests()
+            let incoming = try test.site.write("new", version: "14", to: "incoming")
+            try test.site.writeDownloads("old", version: "13")
+            try test.site.folder.write("old", to: "Application Support/downloads/locked/old.css")
+            // Root may remove everything.
+            if geteuid() == 0 {
+                for path in try [""] + test.listing().keys {
+                    #expect(chown(test.site.folder.url.appendingPathComponent(path).path, 65534, 65534) == 0)
+                }
+                #expect(seteuid(65534) == 0)
+            }
+            #expect(chmod(test.site.downloads.path + "/locked", 0o500) == 0)
+            try test.site.cache().adopt(incoming)
+            #expect(!FileManager.default.fileExists(atPath: incoming.path))
+            for path in try test.listing().keys where path.hasSuffix("locked") {
+                chmod(test.site.folder.url.appendingPathComponent(path).path, 0o700)
+            }
+            seteuid(0)
+        }
+    }
+    #endif
+
     @Test("Whatever is wrong with the folder, nothing changes, and the error says it")
     func refused() throws {
         let cache = try site.cache()
@@ -103,7 +161,7 @@ struct AdoptTests {
             #expect(cache.passedOver == nil)
         }
         for version in ["13", "12", nil] {
-            let words = "\"$version\" is not higher than 13, which answers; raise it"
+            let words = "\"$version\" is not higher than 13, which is there already; raise it"
             try expect(words, site.write("new", version: version, to: "incoming"))
         }
         let incoming = try site.write("new", version: "14", to: "incoming")

@@ -165,6 +165,35 @@ struct NewerFolderTests {
         #expect(try site.cache(reading: .mapped).version == 13)
     }
 
+    @Test("Of mapped files, those that are read all the same count, too: small ones, and those beyond the mappings")
+    func readThoughMapped() throws {
+        try site.writeBundle(version: "12")
+        let folder = try site.writeDownloads(version: "13")
+        let small = FileContents.mappingThreshold - 1
+        #expect(truncate(folder.path + "/a.css", small) == 0)
+        let manifest = try ManifestSource(candidate: folder, reading: .mapped).manifest()
+        func isRefused(_ bytes: Int, maximumMappings: Int) throws -> Bool {
+            let resolved = try manifest.resolved(in: folder)
+            let budget = LoadBudget([.copies: bytes])
+            do throws(ManifestError) {
+                return try resolved.contents(.mapped, budget, maximumMappings: maximumMappings).isEmpty
+            } catch {
+                #expect(error.issues.map(\.code) == [.tooLong], "\(error)")
+                return true
+            }
+        }
+        // Only large.txt can be mapped.
+        let bytes = small + "download".utf8.count
+        #expect(try !isRefused(bytes, maximumMappings: 1))
+        #expect(try isRefused(bytes - 1, maximumMappings: 1))
+        #expect(try isRefused(bytes, maximumMappings: 0))
+        // One file may have many names, and each name is read.
+        for number in 0..<100_000_000 / small {
+            #expect(link(folder.path + "/a.css", folder.path + "/\(number).css") == 0)
+        }
+        #expect(try site.cache(reading: .mapped).passedOver?.issues.map(\.code) == [.tooLong])
+    }
+
     @Test("A page of HTML may be a page, and an SVG image may have a document type")
     func pages() throws {
         try site.writeBundle(version: "12")

@@ -31,7 +31,13 @@ extension InstalledTests {
             private func answer() {
                 guard let url = request.url else { return }
                 guard let status = Int(url.lastPathComponent) else {
-                    client?.urlProtocol(self, didFailWithError: URLError(.notConnectedToInternet))
+                    let code = URLError.Code.notConnectedToInternet
+                    let isObjectiveC = url.lastPathComponent == "lost"
+                    client?.urlProtocol(
+                        self,
+                        didFailWithError: isObjectiveC
+                            ? NSError(domain: NSURLErrorDomain, code: code.rawValue) : URLError(code)
+                    )
                     return
                 }
                 guard let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
@@ -44,7 +50,7 @@ extension InstalledTests {
 
         @Test("A stub answers first, and then the condition decides", arguments: TaskKind.receiving, [false, true])
         func stub(kind: TaskKind, named isNamed: Bool) async throws {
-            let entries = ["200", "503", "gone"].map {
+            let entries = ["200", "503", "gone", "lost"].map {
                 "\"http://stub.invalid/\($0)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503] }"
             }
             try folder.cache("{ \(entries.joined(separator: ", ")) }").install()
@@ -55,7 +61,7 @@ extension InstalledTests {
                 let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
                 if isNamed { session.registerForSubstitutions() }
                 for _ in 0..<20 {
-                    for path in ["200", "503", "gone"] {
+                    for path in ["200", "503", "gone", "lost"] {
                         let url = try #require(URL(string: "http://stub.invalid/\(path)"))
                         let (_, data) = try await kind.load(URLRequest(url: url), in: session)
                         #expect(data == Data((path == "200" ? "from the stub" : Self.fileText).utf8), "\(path)")

@@ -31,16 +31,31 @@ struct ManifestErrorTests {
     }
 
     @Test(
-        "A day is a year of four digits, a month and a day that exist",
+        "A day is a year from 2000 to 9999, a month and a day that exist",
         arguments: [
-            "20277-03-01", "10001-01-01", "0000-01-01", "2027-02-29", "2027-3-1", " 2027-3-01", "+027-03-01",
+            "20277-03-01", "10001-01-01", "0000-01-01", "0100-02-28", "1582-10-15", "1999-12-31", "2027-02-29",
+            "2027-3-1", " 2027-3-01", "+027-03-01",
             "-027-03-01", "2027/03/01", "2027-03-1T", "٢٠٢٧-٠٣-٠١",
         ]
     )
     func noDay(text: String) {
         #expect(CalendarDay(text) == nil)
-        for day in ["0001-01-01", "1582-10-15", "2028-02-29", "9999-12-31"] {
+        for day in ["2000-01-01", "2028-02-29", "9999-12-31"] {
             #expect(CalendarDay(day)?.description == day)
         }
+    }
+
+    @Test(
+        "A version is whole by its text, however it is spelled and however a computer would round it",
+        arguments: [
+            ("12.0", 12), ("1.2e1", 12), ("120E-1", 12), ("-0", 0), ("0.00e99999999999999999999", 0),
+            ("9007199254740991.0", 9_007_199_254_740_991), ("9007199254740991.5", nil), ("9007199254740990.9", nil),
+            ("9007199254740992", nil), ("0.99999999999999999999", nil), ("12.00000000000000000001", nil),
+            ("1e-400", nil), ("1e400", nil), ("-1", nil),
+        ] as [(String, Int64?)]
+    )
+    func version(text: String, number: Int64?) {
+        let manifest = SubstitutionManifest(Data("{ \"$version\": \(text) }".utf8), name: "m.json")
+        #expect((manifest.findings.isEmpty ? manifest.version : nil) == number)
     }
 }

@@ -18,7 +18,12 @@ struct QueryRuleTests {
         Row(ignored: ["v"], key: nil, request: "v=1", matches: true),
         Row(ignored: ["v"], key: nil, request: "v", matches: true),
         Row(ignored: ["v"], key: nil, request: "v=1&v=2", matches: true),
-        Row(ignored: ["v"], key: nil, request: "", matches: false),
+        Row(ignored: ["v"], key: nil, request: "", matches: true),
+        Row(ignored: ["v"], key: nil, request: "v=1&", matches: true),
+        Row(ignored: ["v"], key: nil, request: "&v=1", matches: true),
+        Row(ignored: ["v", "_"], key: nil, request: "v=1&&_=2", matches: true),
+        Row(ignored: ["v"], key: "a&&b&", request: "a&v=1&b", matches: true),
+        Row(ignored: ["v"], key: nil, request: "=1", matches: false),
         Row(ignored: ["v"], key: nil, request: "w=1", matches: false),
         Row(ignored: ["v"], key: nil, request: "V=1", matches: false),
         Row(ignored: ["v"], key: nil, request: "vv=1", matches: false),
@@ -78,6 +83,7 @@ struct QueryRuleTests {
     func exact() {
         #expect(QueryRule.exact.matches(nil, key: nil))
         #expect(!QueryRule.exact.matches("", key: nil))
+        #expect(!QueryRule.exact.matches("a&", key: "a"))
         #expect(QueryRule.exact.matches("a", key: "a"))
     }
 

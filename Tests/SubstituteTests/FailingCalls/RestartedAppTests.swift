@@ -42,7 +42,7 @@ struct RestartedAppTests {
         // An app update.
         try write(11, "update", to: "App.bundle/Substitutions")
         #expect(try await run("launch") == "11: update update")
-        #expect(try await adopt(11, "other").contains("\"$version\" is not higher than 11, which answers; raise it"))
+        #expect(try await adopt(11, "other").contains("\"$version\" is not higher than 11, which is there already"))
         #expect(try await adopt(12, "download") == "12: download download")
         try write(13, "update", to: "App.bundle/Substitutions")
         #expect(try await run("launch") == "13: update update")
