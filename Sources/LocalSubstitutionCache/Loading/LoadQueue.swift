@@ -23,7 +23,7 @@ final class LoadQueue: @unchecked Sendable {
     /// Runs `event` later, after the events that were added before it.
     func add(_ event: @escaping @Sendable () -> Void) {
         if let mode {
-            runLoop.perform(inModes: [.common, mode], block: event)
+            runLoop.perform(inModes: [.common, mode], block: { [self] in perform(event) })
             return CFRunLoopWakeUp(runLoop.getCFRunLoop())
         }
         events.withLock { $0.append(event) }

@@ -1,6 +1,8 @@
 import Foundation
 
-/// Which of Apple's two loaders the fake imitates, and for the newer one the kind of the app's delegate queue.
+/// The loader that the fake imitates, of Apple's two.
+///
+/// The newer one has a mode for each kind of delegate queue that an app may use.
 package enum LoadingMode: String, CaseIterable, Codable, Sendable {
     /// `usesClassicLoadingMode` is true: protocols run on a thread with a run loop.
     case classic
