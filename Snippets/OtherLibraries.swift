@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 // snippet.show
-// For Get and SDWebImage; the table below has the defaults of other libraries.
+// For Get and SDWebImage.
 let configuration = URLSessionConfiguration.default
 configuration.useSubstitutions()
 // snippet.hide

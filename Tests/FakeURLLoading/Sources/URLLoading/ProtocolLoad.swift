@@ -3,9 +3,9 @@ import FoundationNetworking
 
 /// Runs one `URLProtocol` object, and is the object's client.
 ///
-/// The object runs on a thread with a run loop or on the delegate queue, as the loading mode says. This class crashes if
-/// the object breaks the contract of NSURLProtocol.h. The object must call its client there, one call at a time, and in
-/// the right order (such as the head before the body). It must not call its client after the end or after
+/// The object runs on a thread with a run loop or on the delegate queue, as the loading mode says. This class crashes
+/// if the object breaks the contract of NSURLProtocol.h. The object must call its client there, one call at a time, and
+/// in the right order (such as the head before the body). It must not call its client after the end or after
 /// `stopLoading()` has returned.
 // Mutable state is only accessed inside the lock.
 final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable {
