@@ -24,9 +24,6 @@ final class CurrentTable: Sendable {
         ///
         /// They are kept together with the table, so that a lookup reads both under one lock.
         var observers: RequestObservers?
-
-        /// True once every response of the table is built.
-        var isPrepared: Bool { done == table.rows.count }
     }
 
     private let state: Locked<State>
@@ -48,7 +45,8 @@ final class CurrentTable: Sendable {
         withExtendedLifetime(previous) {}
     }
 
-    var isPrepared: Bool { state.value.isPrepared }
+    /// True once every response of the table is built; for tests.
+    var isPrepared: Bool { state.withLock { $0.done == $0.table.rows.count } }
 
     /// Returns the decision about a request.
     func decision(on request: URLRequest) -> Decision { observedDecision(on: request).decision }
@@ -56,7 +54,7 @@ final class CurrentTable: Sendable {
     /// Returns the decision about a request, and the observers.
     func observedDecision(on request: URLRequest) -> (decision: Decision, observers: RequestObservers?) {
         let state = state.value
-        return (state.table.decision(on: request, isPrepared: state.isPrepared), state.observers)
+        return (state.table.decision(on: request), state.observers)
     }
 
     var observers: RequestObservers? { state.value.observers }

@@ -51,16 +51,10 @@ package enum Decision {
 extension SubstitutionTable {
     /// Returns the decision about a request.
     ///
-    /// Cost: the cost of ``match(_:isPrepared:)``. If an entry matches the URL, the names of the header fields are
-    /// compared, too.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - isPrepared: True if the caller knows that every response of the table is built.
-    /// - Returns: The decision, with the row that matches.
-    package func decision(on request: URLRequest, isPrepared: Bool = false) -> Decision {
+    /// Cost: the cost of ``match(_:)``. If an entry matches the URL, the names of the header fields are compared, too.
+    package func decision(on request: URLRequest) -> Decision {
         // This check comes first, because most requests end here.
-        guard let url = request.url, var match = match(url, isPrepared: isPrepared) else { return .unnamed }
+        guard let url = request.url, var match = match(url) else { return .unnamed }
         guard let method = request.fileMethod else { return .leftAlone(match, because: .method) }
         match.isHead = method == .head
         let policy = request.cachePolicy

@@ -21,9 +21,8 @@ package final class Row: @unchecked Sendable {
     ///
     /// The responses of a network-first entry are built when they are needed, because each says what the network sent.
     ///
-    /// The property is written once, inside the lock ``building``. Until all responses of the table are built, it is
-    /// read only inside this lock. Afterwards it may also be read outside the lock.
-    private(set) var response: CachedURLResponse?
+    /// Only accessed inside the lock ``building``.
+    private var response: CachedURLResponse?
     /// A lock that all rows share; it is held only while one reference is read or written.
     private static let building = NSLock()
 
@@ -45,8 +44,7 @@ package final class Row: @unchecked Sendable {
         if let response = Self.building.withLock({ response }) { return response }
         let built = URL(string: spelling).flatMap { whole().response(for: $0) }
         return Self.building.withLock {
-            // If another thread has built the response meanwhile, keep that response: it may already be in use
-            // outside the lock.
+            // If another thread has built the response meanwhile, keep that response: it may already be in use.
             if response == nil { response = built }
             return response
         }

@@ -17,25 +17,21 @@ package final class SubstitutionTable: Sendable {
         package let row: Row
         /// True if the request's URL is spelled as in the manifest.
         let isExact: Bool
-        /// True if every response of the table has been built; then the responses no longer change.
-        let isPrepared: Bool
         /// True for a HEAD request.
         var isHead = false
         /// True if the request has a `Range` field.
         var hasRange = false
 
-        private var prepared: CachedURLResponse? { isPrepared ? row.response : row.prepare() }
-
         /// Returns the response to a request that matches the row.
         package func response(to request: URLRequest) -> CachedURLResponse? {
-            if isExact, !isHead, !hasRange { return prepared }
+            if isExact, !isHead, !hasRange { return row.prepare() }
             guard let url = request.url else { return nil }
             // A HEAD ignores `Range` (RFC 9110 §14.2). For a range that cannot be satisfied, the whole file is sent,
             // which RFC 9110 §14.2 always allows.
             if hasRange, !isHead, case .part(let range) = row.range(of: request) {
                 return row.part(range).response(for: url)
             }
-            return isExact && !isHead ? prepared : row.whole(isHead: isHead).response(for: url)
+            return isExact && !isHead ? row.prepare() : row.whole(isHead: isHead).response(for: url)
         }
 
         /// The shortest time within which the network must send a head, in seconds; nil if the entry names none.
@@ -125,9 +121,9 @@ package final class SubstitutionTable: Sendable {
     ///
     /// Cost: one lookup for a URL that is spelled as in the manifest. Any other URL is normalised, and then looked up
     /// in ``MatchOrder``.
-    func match(_ url: URL, isPrepared: Bool = false) -> Match? {
+    func match(_ url: URL) -> Match? {
         guard let (index, isSpelling) = order.first(matching: url.absoluteString) else { return nil }
-        return Match(row: rows[index], isExact: isSpelling, isPrepared: isPrepared)
+        return Match(row: rows[index], isExact: isSpelling)
     }
 
     /// Returns the object of a type that is kept with the table, and creates it at the first call.

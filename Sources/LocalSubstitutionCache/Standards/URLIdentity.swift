@@ -27,10 +27,6 @@ extension URLIdentity {
     /// percent-encoded, too. In a query, browsers send two further characters raw (URL Standard §4.4): a backslash, and
     /// a "%" without two hexadecimal digits after it. Both are percent-encoded.
     package init(_ text: String) throws(URLProblem) {
-        if let identity = Self.alreadyNormal(text) {
-            self = identity
-            return
-        }
         let bytes = Array(text.composed.utf8)
         let (isSecure, authorityStart) = try Self.scheme(of: bytes)
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
@@ -44,45 +40,6 @@ extension URLIdentity {
             base: (isSecure ? "https://" : "http://") + String(decoding: authority + path, as: UTF8.self),
             query: query.map { String(decoding: $0, as: UTF8.self) }
         )
-    }
-
-    /// True for each byte that a path or query in normal form may hold anywhere.
-    ///
-    /// A lookup in this list takes less time than the comparisons, and every miss of the table scans the URL.
-    private static let isPlain = (0...UInt8.max).map { $0.isPathCharacter && $0 != UInt8(ascii: ".") }
-
-    /// Returns the identity of a text that is already in normal form; nil if the text must be parsed.
-    ///
-    /// In most requests, the URL is in normal form.
-    private static func alreadyNormal(_ text: String) -> URLIdentity? {
-        let identity = text.utf8.withContiguousStorageIfAvailable { bytes -> URLIdentity? in
-            let schemes: (StaticString, StaticString) = ("https://", "http://")
-            let start =
-                schemes.0.withUTF8Buffer(bytes.starts) ? 8 : schemes.1.withUTF8Buffer(bytes.starts) ? 7 : bytes.count
-            guard var index = bytes[start...].firstIndex(where: { !$0.isPlainHostCharacter }),
-                index > start, bytes[index] == UInt8(ascii: "/")
-            else { return nil }
-            var baseEnd: Int?
-            let isPlain = isPlain
-            while index < bytes.count {
-                let byte = bytes[index]
-                if !isPlain[Int(byte)] {
-                    if byte == UInt8(ascii: "#") { break }
-                    if byte == UInt8(ascii: "?") {
-                        baseEnd = baseEnd ?? index
-                    } else if byte != UInt8(ascii: ".") || bytes[index - 1] == UInt8(ascii: "/") {
-                        return nil
-                    }
-                }
-                index += 1
-            }
-            // Without query and fragment, the text is the base: reuse it instead of a copy.
-            if index == bytes.count, baseEnd == nil { return URLIdentity(base: text, query: nil) }
-            let base = String(decoding: bytes[..<(baseEnd ?? index)], as: UTF8.self)
-            let query = baseEnd.map { String(decoding: bytes[($0 + 1)..<index], as: UTF8.self) }
-            return URLIdentity(base: base, query: query)
-        }
-        return identity ?? nil
     }
 
     /// The path, from the first "/" after the authority; never empty.

@@ -89,7 +89,7 @@ struct PreparationTests {
             for url in urls {
                 let request = URLRequest(url: url)
                 let built = table.match(url)?.response(to: request)
-                let read = table.match(url, isPrepared: true)?.response(to: request)
+                let read = table.match(url)?.response(to: request)
                 #expect(built != nil && built === read)
             }
         }
