@@ -219,8 +219,8 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     /// Another process may still keep the response of a load that is in progress there.
     ///
     /// Call this method when a user signs out, but first cancel the tasks of that user and empty the session's
-    /// `URLCache`. If a load begins after this call, the load's response may be kept. On Linux, a load begins when its
-    /// task is resumed. On Apple platforms, it is not known how soon after `resume()` the load begins.
+    /// `URLCache`. If a load begins after this call, the load's response may be kept. URL loading begins a load shortly
+    /// after its task was resumed.
     ///
     /// A removal may fail, for example because the process has no file descriptor left. Then the copies that are still
     /// on disk are not replayed, and the archive tries again whenever it is used, even after a relaunch. Until it
@@ -273,12 +273,8 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
         if let refusal = host(of: request).flatMap({ refusal(of: request, $0) }) { recordRefusal(refusal) }
     }
 
-    package static func resume(_ request: URLRequest) { RemovalLog.shared.resume(request) }
-
-    package static func withdraw(_ request: URLRequest) { RemovalLog.shared.withdraw(request) }
-
     package func begin(_ request: URLRequest, version: Int64) -> any ArchivedLoad {
-        IncomingCopy(of: request, since: removals.begin(request), version: version, for: self)
+        IncomingCopy(of: request, since: removals.last, version: version, for: self)
     }
 
     func recordRefusal(_ refusal: Refusal) { lock.withLock { counts[refusal, default: 0] += 1 } }

@@ -47,11 +47,7 @@ final class BackingLoad: @unchecked Sendable {
     }
 
     /// Runs `body` later in the load's queue; can be called on any thread.
-    func perform(_ body: @escaping () -> Void) {
-        // `body` only runs in the queue's turn.
-        nonisolated(unsafe) let body = body
-        queue.add { body() }
-    }
+    func perform(_ body: @escaping () -> Void) { queue.add(body) }
 
     // MARK: - Called by URL loading
 
@@ -135,15 +131,20 @@ final class BackingLoad: @unchecked Sendable {
     ) {
         guard !isOver else { return completionHandler(nil) }
         let request = request.unmarked
-        guard let app = appSession, let task = owner?.task, let delegate = app.redirectDelegate(of: task) else {
+        let delegates = [owner?.task?.delegate, appSession?.delegate as? any URLSessionTaskDelegate].compactMap(\.self)
+        guard let app = appSession, let task = owner?.task, !delegates.isEmpty else {
             return continueRedirect(to: request, after: response, completionHandler)
         }
-        app.delegateQueue.addOperation { [self] in
+        let decided = { @Sendable [self] (next: URLRequest?) in
+            perform { [self] in continueRedirect(to: next, after: response, completionHandler) }
+        }
+        app.delegateQueue.addOperation {
             // URLSession does not call a delegate about a task that has ended.
             guard !task.hasEnded else { return completionHandler(nil) }
-            delegate(response, request) { [self] next in
-                perform { [self] in continueRedirect(to: next, after: response, completionHandler) }
+            let ask = { (delegate: any URLSessionTaskDelegate) in
+                delegate.askAboutRedirect(app, task, response, request, decided) != nil
             }
+            if !delegates.contains(where: ask) { decided(request) }
         }
     }
 
@@ -158,15 +159,13 @@ final class BackingLoad: @unchecked Sendable {
     ) {
         guard !isOver else { return completionHandler(nil) }
         let isPersonal = session.mayIdentifyUser(at: response.url)
-        let before = first.patience
         let decision = first.redirect(response, to: next, isPersonal: isPersonal)
         if case .passOn = decision {
             completionHandler(next?.marked)
-            if first.patience != before { awaitHead() }
-        } else {
-            completionHandler(nil)
-            _ = passesOn(decision)
+            return awaitHead()
         }
+        completionHandler(nil)
+        _ = passesOn(decision)
     }
 
     /// Passes a challenge on to the app, and the app's answer to the backing session.
@@ -217,44 +216,36 @@ extension URLSessionTask {
     fileprivate var hasEnded: Bool { state == .canceling || state == .completed }
 }
 
-extension URLSession {
-    fileprivate typealias RedirectDelegate =
-        @Sendable (
-            _ response: HTTPURLResponse, _ request: URLRequest, _ decision: @escaping @Sendable (URLRequest?) -> Void
-        ) -> Void
-
-    /// Returns a closure that asks a task's delegates about a redirect; nil if there is no delegate.
+extension URLSessionTaskDelegate {
+    /// Asks about a redirect; nil if this delegate lacks the method.
     ///
-    /// Call the closure on the delegate queue.
-    fileprivate func redirectDelegate(of task: URLSessionTask) -> RedirectDelegate? {
-        let delegates = [task.delegate, delegate as? any URLSessionTaskDelegate].compactMap(\.self)
-        if delegates.isEmpty { return nil }
-        return { [self] response, request, decision in
-            for delegate in delegates {
-                // In Objective-C the method is optional. NSURLSession.h says of a task's delegate: "Methods not
-                // implemented on this delegate will still be forwarded to the session delegate". In the fakes each
-                // delegate has the method.
-                #if canImport(FoundationNetworking)
-                return delegate.urlSession(
-                    self,
-                    task: task,
-                    willPerformHTTPRedirection: response,
-                    newRequest: request,
-                    completionHandler: decision
-                )
-                #else
-                let asked: Void? = delegate.urlSession?(
-                    self,
-                    task: task,
-                    willPerformHTTPRedirection: response,
-                    newRequest: request,
-                    completionHandler: decision
-                )
-                if asked != nil { return }
-                #endif
-            }
-            decision(request)
-        }
+    /// In Objective-C the method is optional. NSURLSession.h says of a task's delegate: "Methods not implemented on
+    /// this delegate will still be forwarded to the session delegate".
+    fileprivate func askAboutRedirect(
+        _ session: URLSession,
+        _ task: URLSessionTask,
+        _ response: HTTPURLResponse,
+        _ request: URLRequest,
+        _ decided: @escaping @Sendable (URLRequest?) -> Void
+    ) -> Void? {
+        // Only in the fakes does each delegate have the method.
+        #if canImport(FoundationNetworking)
+        urlSession(
+            session,
+            task: task,
+            willPerformHTTPRedirection: response,
+            newRequest: request,
+            completionHandler: decided
+        )
+        #else
+        urlSession?(
+            session,
+            task: task,
+            willPerformHTTPRedirection: response,
+            newRequest: request,
+            completionHandler: decided
+        )
+        #endif
     }
 }
 
@@ -263,7 +254,6 @@ extension SubstitutionURLProtocol {
     static var canLoad: Bool { link?.session != nil }
 
     // What only Linux needs: see TaskLoad.swift.
-    static func willLoad(_ request: URLRequest, for archive: any ResponseArchive) {}
     static func loads(_ request: URLRequest, for observers: RequestObservers?) -> Bool { false }
     func handedOverResponse() -> (CachedURLResponse, Row?)? { nil }
     var canDeliver: Bool { true }

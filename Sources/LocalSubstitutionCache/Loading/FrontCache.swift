@@ -23,8 +23,6 @@ final class FrontCache: URLCache, @unchecked Sendable {
     /// cached HTTP responses, so that class ignores this object.
     final class HandedOverResponse: CachedURLResponse, @unchecked Sendable {
         let answer: CachedURLResponse
-        /// True if an archive may wait for the start of the load.
-        let mayBeAwaited: Bool
         /// The observers of the load, and the row that answers; nil without observers.
         let observed: (by: RequestObservers, row: Row)?
         /// The task that was looked up; ``SubstitutionURLProtocol`` uses the response only for this task.
@@ -33,10 +31,9 @@ final class FrontCache: URLCache, @unchecked Sendable {
         init(
             _ answer: CachedURLResponse,
             to task: URLSessionTask,
-            mayBeAwaited: Bool = true,
             _ observed: (RequestObservers, Row)? = nil
         ) {
-            (self.answer, self.mayBeAwaited, self.observed, self.task) = (answer, mayBeAwaited, observed, task)
+            (self.answer, self.observed, self.task) = (answer, observed, task)
             let url = task.currentRequest?.url ?? URL(fileURLWithPath: "/")
             let none = URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
             super.init(response: none, data: Data(), userInfo: nil, storagePolicy: .notAllowed)
@@ -99,10 +96,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
             let (decision, observers) = installed.table.observedDecision(on: request)
             if case .file(let match, cacheMayAnswer: true) = decision, let answer = match.response(to: request) {
                 let observed = observers.map { ($0, match.row) }
-                let mayBeAwaited = installation.hasHadArchive
-                return completionHandler(
-                    HandedOverResponse(answer, to: dataTask, mayBeAwaited: mayBeAwaited, observed)
-                )
+                return completionHandler(HandedOverResponse(answer, to: dataTask, observed))
             }
             // No file answers. The installed cache answers with the response that it has stored, if any.
             if isShared { return installed.answer(dataTask, request, decision, completionHandler) }

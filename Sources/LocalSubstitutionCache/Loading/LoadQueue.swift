@@ -21,12 +21,14 @@ final class LoadQueue: @unchecked Sendable {
     init(_ delegateQueue: OperationQueue?) { queue = delegateQueue ?? OperationQueue() }
 
     /// Runs `event` later, after the events that were added before it.
-    func add(_ event: @escaping @Sendable () -> Void) {
+    func add(_ event: @escaping () -> Void) {
+        // The event only runs in its turn.
+        nonisolated(unsafe) let event = event
         if let mode {
             runLoop.perform(inModes: [.common, mode], block: { [self] in perform(event) })
             return CFRunLoopWakeUp(runLoop.getCFRunLoop())
         }
-        events.withLock { $0.append(event) }
+        events.withLock { $0.append { event() } }
         queue.addOperation { [self] in perform { events.withLock { $0.removeFirst() }() } }
     }
 

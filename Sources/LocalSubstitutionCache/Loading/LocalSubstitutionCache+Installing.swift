@@ -82,29 +82,22 @@ final class Installation: @unchecked Sendable {
     ///
     /// If the app has set another shared cache meanwhile, that cache stays.
     let replaced: URLCache
-    /// True if the app has installed an archive, then or before; if not, no archive waits for the start of a load.
-    let hasHadArchive: Bool
 
     init(cache: LocalSubstitutionCache, archive: (any ResponseArchive)?, insteadOf replaced: URLCache) {
         (self.cache, self.archive, self.replaced) = (cache, archive, replaced)
-        hasHadArchive = archive != nil || Self.archiveType != nil
     }
 
     /// The current installation, until another one replaces it or its cache is uninstalled.
     static var current: Installation? {
-        get { installed.value.current }
+        get { installed.value }
         // Releasing the previous installation may read `current`. So the previous installation is released outside the
         // lock.
-        set { _ = installed.replace(with: (newValue, newValue?.archive.map { type(of: $0) } ?? archiveType)) }
+        set { _ = installed.replace(with: newValue) }
     }
 
-    /// The type of the archives that the app has installed; nil if it has installed none.
-    static var archiveType: (any ResponseArchive.Type)? { installed.withLock { $0.archiveType } }
-
-    /// The storage of ``current`` and ``archiveType``.
+    /// The storage of ``current``.
     ///
-    /// Both change only inside ``LocalSubstitutionCache/sharingLock``. URL loading reads ``current`` inside its own
+    /// It changes only inside ``LocalSubstitutionCache/sharingLock``. URL loading reads ``current`` inside its own
     /// locks. So inside this lock, no other code is called.
-    private static let installed = Locked<State>((nil, nil))
-    private typealias State = (current: Installation?, archiveType: (any ResponseArchive.Type)?)
+    private static let installed = Locked<Installation?>(nil)
 }

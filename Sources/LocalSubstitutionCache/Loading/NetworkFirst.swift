@@ -10,7 +10,7 @@ package import FoundationNetworking
 /// A driver reports each event of the network in the order in which it happens, and does what the decision says. This
 /// value does no I/O and knows no thread, so every driver decides alike.
 package struct NetworkFirst {
-    /// What the driver does after an event.
+    /// The driver's reaction to an event.
     package enum Decision {
         /// The app receives the event.
         case passOn

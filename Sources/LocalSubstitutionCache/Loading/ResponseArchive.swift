@@ -19,12 +19,6 @@ package protocol ResponseArchive: AnyObject, Sendable {
     /// Counts a request that was refused for its header fields or cookies; other requests do not count.
     func countRefusal(of request: URLRequest)
 
-    /// Records that a task was resumed; its load will begin or be withdrawn, perhaps with another archive installed.
-    static func resume(_ request: URLRequest)
-
-    /// Forgets a load that will never begin.
-    static func withdraw(_ request: URLRequest)
-
     /// Returns a new load that begins now, while the manifest has this `$version`.
     func begin(_ request: URLRequest, version: Int64) -> any ArchivedLoad
 }

@@ -55,15 +55,6 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
     private(set) final var hasFinished = false
     /// Reports the steps of the load; nil without an observer.
     final var observed: ObservedLoad?
-    /// True once the archive knows that the load has begun, or that it will never begin.
-    final var isLogged = false
-
-    deinit { logWithdrawal() }
-
-    private func logWithdrawal() {
-        if !isLogged { Installation.archiveType?.withdraw(request) }
-        isLogged = true
-    }
 
     /// Returns a Boolean value that indicates whether this class loads a request.
     ///
@@ -76,10 +67,7 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
         guard let installation = Installation.current, !request.isMarked else { return false }
         let decision = installation.cache.decision(on: request)
         if let archive = installation.archive?.keeping(request, decision) {
-            if archive.accepts(request) {
-                willLoad(request, for: archive)
-                return canLoad
-            }
+            if archive.accepts(request) { return canLoad }
             archive.countRefusal(of: request)
         }
         switch decision {
@@ -123,8 +111,6 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
         let decision = installation?.cache.decision(on: request) ?? .unnamed
         let known = installation.map { Fallback(for: request, decision, $0.cache, $0.archive) }
         let fallback = known?.isEmpty == true ? nil : known
-        if fallback?.archived != nil { isLogged = true }
-        logWithdrawal()
         if canDeliver, let match = decision.file, let response = match.response(to: request) {
             return deliver(response, from: match.row)
         }
@@ -146,11 +132,7 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
     ///
     /// On Linux, URL loading also calls this method when the app suspends the task. The load then continues once the
     /// app resumes the task.
-    public override func stopLoading() {
-        // The load of a suspended task may still begin, so the log keeps waiting for it.
-        if let task, task.state == .canceling || task.state == .completed { logWithdrawal() }
-        stopLoad()
-    }
+    public override func stopLoading() { stopLoad() }
 }
 
 extension URLProtocolClient {

@@ -38,7 +38,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         ///
         /// Foundation asks the app for a credential. Then the task continues or is cancelled.
         var isChallenged = false
-        /// The number of calls of `startLoading()`: one at the beginning, and one whenever a stopped transfer continues.
+        /// The number of calls of `startLoading()`: one at the beginning, and one whenever a stopped transfer goes on.
         var starts = 0
         /// True while `startLoading()` of the class runs.
         var isStarting = false
@@ -315,14 +315,6 @@ extension SubstitutionURLProtocol {
     /// True if this class can load from the network.
     static var canLoad: Bool { true }
 
-    /// Notifies the archive of a load that may begin.
-    ///
-    /// Foundation calls `canInit(with:)` inside `resume()`, and starts the load later. The app may remove copies in
-    /// between. If the app itself calls `canInit(with:)`, no load may follow.
-    static func willLoad(_ request: URLRequest, for archive: any ResponseArchive) {
-        if SystemProtocols.mayBeResuming { type(of: archive).resume(request) }
-    }
-
     /// Returns whether this class loads a request only so that the observers see it.
     ///
     /// There is no other way to observe such a request: `canInit(with:)` receives no task, and the session may use a
@@ -334,7 +326,6 @@ extension SubstitutionURLProtocol {
     /// Returns the file's response that a cache of this library has found for this load; nil if there is none.
     func handedOverResponse() -> (CachedURLResponse, Row?)? {
         guard let handed = cachedResponse as? FrontCache.HandedOverResponse, handed.task === task else { return nil }
-        isLogged = !handed.mayBeAwaited
         observed = ObservedLoad(request, of: task, handed.observed?.by)
         return (handed.answer, handed.observed?.row)
     }

@@ -142,7 +142,7 @@ struct NetworkFirstTests {
         #expect(load.canReplace(after: .status(503)))
     }
 
-    /// What a load gives to an archive.
+    /// An archive that notes what a load gives to it.
     private final class Kept: ResponseArchive, ArchivedLoad, @unchecked Sendable {
         var bodies: [Data?] = []
         var refusals: [MissingBody] = []
@@ -150,8 +150,6 @@ struct NetworkFirstTests {
 
         func accepts(_ request: URLRequest) -> Bool { true }
         func countRefusal(of request: URLRequest) {}
-        static func resume(_ request: URLRequest) {}
-        static func withdraw(_ request: URLRequest) {}
         func begin(_ request: URLRequest, version: Int64) -> any ArchivedLoad { self }
         func copy(after outcome: NetworkOutcome) -> LastGoodCopy? { nil }
         func readCopy(then body: @escaping @Sendable () -> Void) -> Bool { false }

@@ -54,7 +54,7 @@ class ArchiveSuite: @unchecked Sendable {
 extension OfflineArchive {
     /// Archives a response whose body was received in one part.
     func keep(_ response: HTTPURLResponse, _ body: Data, for request: URLRequest, since moment: Int? = nil) {
-        let moment = moment ?? RemovalLog.shared.begin(request)
+        let moment = moment ?? RemovalLog.shared.last
         let incoming = IncomingCopy(of: request, since: moment, version: 0, for: self)
         incoming.receive(response)
         incoming.finish(incoming.hasRoom(for: body.count) ? body : nil, after: request)
