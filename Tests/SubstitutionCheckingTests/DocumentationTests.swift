@@ -152,16 +152,16 @@ struct DocumentationTests {
     }
 
     static let limits = [
-        Limit("200,000 URLs", "SECURITY.md", "urls = 200_000", "LocalSubstitutionCache/Files/LoadBudget.swift"),
-        Limit("150 MB", "SECURITY.md", "bytes = 150_000_000", "LocalSubstitutionCache/Files/LoadBudget.swift"),
-        Limit("1,000,000 names", "SECURITY.md", "names = 1_000_000", "LocalSubstitutionCache/Files/LoadBudget.swift"),
+        Limit("200,000 URLs", "SECURITY.md", "urls = 200_000", "LocalSubstitutionCache/Files/FileProblem.swift"),
+        Limit("150 MB", "SECURITY.md", "bytes = 150_000_000", "LocalSubstitutionCache/Files/FileProblem.swift"),
+        Limit("1,000,000 names", "SECURITY.md", "names = 1_000_000", "LocalSubstitutionCache/Files/FileProblem.swift"),
         Limit(
             "a manifest of 16 MB",
             "SECURITY.md",
             "maximumSize: 16_000_000",
             "LocalSubstitutionCache/Matching/SubstitutionTable.swift"
         ),
-        Limit("100 MB of", "SECURITY.md", "copies = 100_000_000", "LocalSubstitutionCache/Files/LoadBudget.swift"),
+        Limit("100 MB of", "SECURITY.md", "copies = 100_000_000", "LocalSubstitutionCache/Files/FileProblem.swift"),
         Limit(
             "Files of 4 KB and above",
             "SECURITY.md",
@@ -184,13 +184,13 @@ struct DocumentationTests {
             "at most 200,000 URLs",
             "\(catalog)/ManifestReference.md",
             "urls = 200_000",
-            "LocalSubstitutionCache/Files/LoadBudget.swift"
+            "LocalSubstitutionCache/Files/FileProblem.swift"
         ),
         Limit(
             "at most 150 MB",
             "\(catalog)/ManifestReference.md",
             "bytes = 150_000_000",
-            "LocalSubstitutionCache/Files/LoadBudget.swift"
+            "LocalSubstitutionCache/Files/FileProblem.swift"
         ),
         Limit(
             "a URL counts three times its length, each of its header fields its length and 64 bytes",
@@ -307,7 +307,7 @@ struct DocumentationTests {
             "up to 8 MB",
             "\(catalog)/WebViews.md",
             "longestRewritten = 8 << 20",
-            "LocalSubstitutionWebViews/Schemes/Forwarder.swift"
+            "LocalSubstitutionWebViews/Schemes/ForwardedReply.swift"
         ),
     ]
 

@@ -85,3 +85,20 @@ extension URLSessionConfiguration {
         #endif
     }
 }
+
+/// A protocol by which other code recognises ``SubstitutionURLProtocol`` and its subclasses.
+protocol SubstitutingClass: URLProtocol {}
+
+extension [AnyClass] {
+    /// The classes that are not this library's.
+    var withoutSubstitutions: [AnyClass] { filter { !($0 is any SubstitutingClass.Type) } }
+}
+
+extension URLSessionConfiguration {
+    /// Returns a copy without this library's protocols: the configuration as it would be without this library.
+    func withoutSubstitutions() -> URLSessionConfiguration {
+        guard let copy = copy() as? URLSessionConfiguration else { return .ephemeral }
+        copy.protocolClasses = copy.protocolClasses?.withoutSubstitutions
+        return copy
+    }
+}
