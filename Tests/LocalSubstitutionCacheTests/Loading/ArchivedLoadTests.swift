@@ -185,31 +185,6 @@ extension InstalledTests {
             #expect(response.url?.path == "/b")
         }
 
-        @Test("A call of canInit by the app is no load, but a resumed task is one before it begins")
-        func askedByTheApp() async throws {
-            let site = try LoopbackServer { _ in .text("page") }
-            defer { site.stop() }
-            let (archive, _) = try makeArchivingSession()
-            let isHeld = Flag()
-            let cache = HoldingCache { _ in isHeld.isSet }
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.urlCache = cache
-            configuration.useSubstitutions()
-            let session = URLSession(configuration: configuration)
-            let request = URLRequest(url: site.url.appendingPathComponent("page"))
-            _ = SubstitutionURLProtocol.canInit(with: request)
-            for each in configuration.protocolClasses ?? [] { _ = (each as? URLProtocol.Type)?.canInit(with: request) }
-            archive.removeAll()
-            _ = try await session.data(for: request)
-            #expect(archive.copies.count == 1)
-            isHeld.set()
-            _ = try await session.result(of: request) { _ in
-                archive.removeAll()
-                cache.letGo()
-            }
-            #expect(archive.copies.isEmpty)
-        }
-
         @Test("A copy is not replayed if an entry now names its final URL")
         func archivedAndNamed() async throws {
             let site = try LoopbackServer { request in

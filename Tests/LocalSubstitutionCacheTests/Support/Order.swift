@@ -69,33 +69,6 @@ final class Gate: Sendable {
     func open() { semaphore.signal() }
 }
 
-/// A cache that keeps some tasks waiting for its answer.
-// Mutable state is only accessed inside the lock.
-final class HoldingCache: URLCache, @unchecked Sendable {
-    private let isHeld: @Sendable (URLSessionDataTask) -> Bool
-    private let lock = NSLock()
-    private var held: [@Sendable () -> Void] = []
-
-    init(_ isHeld: @escaping @Sendable (URLSessionDataTask) -> Bool) {
-        self.isHeld = isHeld
-        super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
-    }
-
-    /// Tells the waiting tasks that the cache has no response.
-    func letGo() {
-        let held = lock.withLock { self.held }
-        for answer in held { answer() }
-    }
-
-    override func getCachedResponse(
-        for dataTask: URLSessionDataTask,
-        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
-    ) {
-        guard isHeld(dataTask) else { return completionHandler(nil) }
-        lock.withLock { held.append { completionHandler(nil) } }
-    }
-}
-
 /// A cache that runs a closure when a session asks the cache for a response.
 ///
 /// A session asks its cache after `canInit(with:)` and before `startLoading()`.
