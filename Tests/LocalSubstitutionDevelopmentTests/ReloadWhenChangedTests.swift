@@ -98,50 +98,6 @@ struct ReloadWhenChangedTests {
         withExtendedLifetime(cache) {}
     }
 
-    /// A source of events that the test triggers.
-    // The closure may be called on any thread.
-    private final class Prompted: FileEventSource, @unchecked Sendable {
-        private(set) var onEvent: @Sendable () -> Void = {}
-
-        func made(_ onEvent: @escaping @Sendable () -> Void) -> Prompted {
-            self.onEvent = onEvent
-            return self
-        }
-
-        func watch(_ directories: [String], extraPaths: [String]) {}
-        func cancel() {}
-    }
-
-    @Test("If the system does not report which file was saved, the files' dates show it", arguments: Save.allCases)
-    func savesByDate(_ save: Save) async throws {
-        let (events, reports) = (Prompted(), Reports())
-        let watcher = try FolderWatcher(folder.url, manifest: manifest, by: { events.made($1) }) {
-            reports.append(.success($0))
-        }
-        // No file has been saved yet, so the watcher finds nothing.
-        watcher.queue.sync { events.onEvent() }
-        try await perform(save, Data("new".utf8))
-        watcher.queue.sync { events.onEvent() }
-        while reports.all.isEmpty { try await Task.sleep(nanoseconds: 10_000_000) }
-        #expect(reports.all.count == 1 && reports.all.first?.contains("css/site.css") == true, "\(reports.all)")
-        withExtendedLifetime(watcher) {}
-    }
-
-    @Test("A write in place is found by polling if the system reports no events")
-    func polled() async throws {
-        let reports = Reports()
-        let watcher = try FolderWatcher(folder.url, manifest: manifest, by: { PolledEvents(on: $0, $1) }) {
-            reports.append(.success($0))
-        }
-        for name in ["one", "two"] {
-            try folder.write("\(name)!", to: "css/site.css")
-            let count = reports.all.count
-            while reports.all.count == count { try await Task.sleep(nanoseconds: 10_000_000) }
-        }
-        #expect(reports.all.allSatisfy { $0 == "css/site.css" })
-        withExtendedLifetime(watcher) {}
-    }
-
     private func perform(_ save: Save, _ new: Data) async throws {
         switch save {
         case .inPlace:

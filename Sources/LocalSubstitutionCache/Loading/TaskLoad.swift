@@ -58,8 +58,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
     private let client: (any URLProtocolClient)?
     /// True if Foundation's own protocol class loads the request.
     private let isSystemClass: Bool
-    /// Recursive, because an archive may ask the app, and the app may call this library.
-    private let lock = NSRecursiveLock()
+    private let lock = NSLock()
     private var state: State
 
     /// Creates a load; the result is nil if the owner has no task or if there is no class.

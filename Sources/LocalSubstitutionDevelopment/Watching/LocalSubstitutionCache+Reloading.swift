@@ -67,13 +67,10 @@ extension LocalSubstitutionCache {
             )
         }
         do {
-            return try FolderWatcher(source.folder, manifest: source.file, changed)
+            return try FolderWatcher(source.folder, changed)
         } catch {
-            throw ManifestError(
-                source.name,
-                .notWatched,
-                "\(quoted(source.folder.path)) cannot be watched: \(error.localizedDescription)"
-            )
+            let cause = error.cause(of: source.folder.path)
+            throw ManifestError(source.name, .notWatched, "the folder cannot be watched: \(cause)")
         }
     }
 }

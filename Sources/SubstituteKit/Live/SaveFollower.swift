@@ -36,14 +36,10 @@ struct SaveFollower: Sendable {
     ) throws(ToolError) -> AsyncStream<[String]> {
         var continuation: AsyncStream<[String]>.Continuation?
         let stream = AsyncStream<[String]>(bufferingPolicy: policy) { continuation = $0 }
-        do {
-            let watchers = try manifests.map { [continuation] manifest in
-                try FolderWatcher(manifest.folder, manifest: manifest.url) { continuation?.yield($0) }
-            }
-            continuation?.onTermination = { _ in withExtendedLifetime(watchers) {} }
-        } catch {
-            throw ToolError("the manifest's folder cannot be watched: \(error.localizedDescription)")
+        let watchers = try manifests.map { [continuation] manifest throws(ToolError) in
+            try manifest.watch { continuation?.yield($0) }
         }
+        continuation?.onTermination = { _ in withExtendedLifetime(watchers) {} }
         return stream
     }
 
@@ -82,5 +78,16 @@ struct SaveFollower: Sendable {
         }
         guard types.allSatisfy({ $0 == "text/css" || $0.hasPrefix("image/") }) else { return false }
         return try await browser.loadAgain(urls)
+    }
+}
+
+extension ManifestFile {
+    /// Watches the manifest's folder.
+    func watch(_ changed: @escaping @Sendable ([String]) -> Void) throws(ToolError) -> FolderWatcher {
+        do throws(FileProblem) {
+            return try FolderWatcher(folder, changed)
+        } catch {
+            throw ToolError("the manifest's folder cannot be watched: \(error.cause(of: folder.path))")
+        }
     }
 }

@@ -57,12 +57,10 @@ final class PreviewServer: @unchecked Sendable {
             self?.answer(request) ?? .text("", status: 503)
         }
         do {
-            watcher = try FolderWatcher(manifest.folder, manifest: manifest.url) { [weak self] _ in
-                self?.changed()
-            }
+            watcher = try manifest.watch { [weak self] _ in self?.changed() }
         } catch {
             server?.stop()
-            throw ToolError("the manifest's folder cannot be watched: \(error.localizedDescription)")
+            throw error
         }
         // A file may have been saved between the first check and the start of the watcher.
         changed()
