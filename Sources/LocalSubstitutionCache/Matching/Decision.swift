@@ -104,34 +104,3 @@ extension URLRequest.CachePolicy {
         self == .useProtocolCachePolicy || self == .returnCacheDataElseLoad || self == .returnCacheDataDontLoad
     }
 }
-
-// Only Apple's systems need a second session: see BackingLoad.swift.
-#if !canImport(FoundationNetworking) || APPLE_LOADING
-extension URLRequest {
-    private static let mark = "LocalSubstitutionCache.isBacking"
-
-    /// The request with a mark, so that no protocol of this library loads it.
-    ///
-    /// According to NSURLSession.h on `protocolClasses`, classes that are registered with `URLProtocol` serve "the
-    /// default session". If URL loading also consults them for a backing session, the mark prevents endless recursion.
-    /// URL loading keeps the mark in the request of a redirect.
-    package var marked: URLRequest { changed { URLProtocol.setProperty(true, forKey: Self.mark, in: $0) } }
-
-    /// The request without the mark, for the app, which may load the request itself.
-    var unmarked: URLRequest { changed { URLProtocol.removeProperty(forKey: Self.mark, in: $0) } }
-
-    var isMarked: Bool { URLProtocol.property(forKey: Self.mark, in: self) != nil }
-
-    private func changed(_ change: (NSMutableURLRequest) -> Void) -> URLRequest {
-        guard let copy = (self as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return self }
-        change(copy)
-        return copy as URLRequest
-    }
-}
-#else
-extension URLRequest {
-    // On Linux, no session of the library consults a protocol that could load its requests again.
-    package var marked: URLRequest { self }
-    var isMarked: Bool { false }
-}
-#endif
