@@ -68,7 +68,6 @@ struct ReloadWhenChangedTests {
     /// A way in which editors save a file.
     enum Save: CaseIterable {
         case inPlace
-        case inPlaceInParts
         case asideAndRenamed
         case backupAndNew
         case deletedAndWritten
@@ -81,36 +80,22 @@ struct ReloadWhenChangedTests {
         let watcher = try #require(cache.companion.withLock { $0 } as? FolderWatcher)
         let new = Data("new".utf8)
         // While the file is saved, the watcher is suspended. So it looks at the file after the last step, however busy
-        // the machine is. The exception is `inPlaceInParts`, which waits between its steps while the watcher is active.
-        let isHeld = save != .inPlaceInParts
-        if isHeld { watcher.queue.suspend() }
+        // the machine is.
+        watcher.queue.suspend()
         do {
-            defer { if isHeld { watcher.queue.resume() } }
-            try await perform(save, new)
+            defer { watcher.queue.resume() }
+            try perform(save, new)
         }
         let changes = try await reports.settled(1, folder)
         #expect(try answer(cache) == "new")
-        // The active watcher must not report each of the three parts. But one more report is possible: while another
-        // test starts a process, the new process may hold the descriptor with which `init()` wrote the file. The system
-        // then reports the end of that write only when the new process closes the descriptor.
-        let most = isHeld ? 1 : 2
-        #expect(changes.count <= most && changes.allSatisfy { $0.contains("css/site.css") }, "\(changes)")
+        #expect(changes.count == 1 && changes.allSatisfy { $0.contains("css/site.css") }, "\(changes)")
         withExtendedLifetime(cache) {}
     }
 
-    private func perform(_ save: Save, _ new: Data) async throws {
+    private func perform(_ save: Save, _ new: Data) throws {
         switch save {
         case .inPlace:
             try new.write(to: file)
-        case .inPlaceInParts:
-            let handle = try FileHandle(forWritingTo: file)
-            try handle.truncate(atOffset: 0)
-            for byte in new {
-                try handle.write(contentsOf: Data([byte]))
-                // This pause is longer than the watcher's debounce interval.
-                if Platform.isLinux { try await Task.sleep(nanoseconds: 150_000_000) }
-            }
-            try handle.close()
         case .asideAndRenamed:
             try new.write(to: file, options: .atomic)
         case .backupAndNew:
