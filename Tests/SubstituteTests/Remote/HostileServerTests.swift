@@ -131,8 +131,9 @@ struct HostileServerTests {
         let error = try await #require(throws: ToolError.self) {
             _ = try await fetcher.load(url, .write(site.folder.url.appendingPathComponent("a.css")))
         }
-        #expect(error.message.hasPrefix("its server is too slow: "), "\(error.message)")
-        #expect(error.message.hasSuffix(" bytes in 1 seconds"), "\(error.message)")
+        // On a busy machine, the check comes later than after one second.
+        let sentence = /its server is too slow: [0-9,]+ bytes? in \d+ seconds/
+        #expect(error.message.wholeMatch(of: sentence) != nil, "\(error.message)")
     }
 
     // Only Linux lists the descriptors of a process in /proc.
