@@ -30,7 +30,9 @@ let package = Package(
         .target(name: "SubstitutionChecking", dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"]),
         .target(
             name: "LocalSubstitutionDevelopment",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionStandards"]
+            dependencies: [
+                "LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionStandards",
+            ]
         ),
         .target(
             name: "LocalSubstitutionWebViews",
@@ -61,8 +63,8 @@ let package = Package(
         .target(
             name: "SubstituteKit",
             dependencies: [
-                "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "SubstituteCheckKit",
-                "SubstitutionChecking", "SubstitutionRules", "SubstitutionStandards",
+                "LocalSubstitutionArchive", "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer",
+                "SubstituteCheckKit", "SubstitutionChecking", "SubstitutionRules", "SubstitutionStandards",
             ],
             resources: [.embedInCode("Resources")]
         ),

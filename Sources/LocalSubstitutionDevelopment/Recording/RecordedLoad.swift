@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionArchive
 import LocalSubstitutionCache
 import SubstitutionChecking
 import SubstitutionStandards

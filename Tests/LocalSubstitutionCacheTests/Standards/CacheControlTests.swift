@@ -1,7 +1,5 @@
-import SubstitutionStandards
+import LocalSubstitutionArchive
 import Testing
-
-@testable import LocalSubstitutionCache
 
 @Suite("Cache-Control")
 struct CacheControlTests {

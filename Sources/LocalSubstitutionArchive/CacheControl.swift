@@ -2,6 +2,11 @@ import LocalSubstitutionCache
 
 /// The directives of a `Cache-Control` field (RFC 9111 §5.2), for which Foundation has no parser.
 package enum CacheControl {
+    /// Returns whether a field has one of the directives, or is malformed, because it may have been meant to have one.
+    package static func has(_ names: Set<String>, _ field: String) -> Bool {
+        directives(field).map { !names.isDisjoint(with: $0) } ?? true
+    }
+
     /// Returns the directives' names in lower case; nil if the field is not a list of directives (RFC 9110 §5.6.1).
     package static func directives(_ field: String) -> [String]? {
         var rest = Array(field.utf8)[...]
