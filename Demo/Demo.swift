@@ -253,9 +253,9 @@ struct Demo {
         }
         cache.onRequest = { event in
             switch event {
-            case .hit(let url, let file): say("  \(url.path): \(file.file)")
+            case .hit(let url, let file): say("  \(url.url.path): \(file.file)")
             case .miss: break
-            case .fallback(let url, let file): say("  \(url.path): \(file?.file ?? "a copy"), after the network")
+            case .fallback(let url, let file): say("  \(url.url.path): \(file?.file ?? "a copy"), after the network")
             }
         }
         if mode == .offline { site.server.stop() }

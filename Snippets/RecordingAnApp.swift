@@ -18,7 +18,7 @@ func record(with cache: LocalSubstitutionCache) throws -> Recording {
 /// The text of a debug screen.
 func text(of recording: Recording) -> String {
     let summary = recording.summary
-    return "\(summary.fromFiles) of \(summary.requests) requests were answered by the app.\n\n\(summary)"
+    return "\(summary.fileResponseCount) of \(summary.requestCount) requests were answered by the app.\n\n\(summary)"
 }
 // snippet.end
 

@@ -21,10 +21,10 @@ final class Events: ObservableObject {
     private func add(_ event: RequestEvent) {
         let text =
             switch event {
-            case .hit(let url, let substitution): "\(url.absoluteString): \(substitution.file)"
-            case .miss(let url): "\(url.absoluteString): no file, at least not before the network"
+            case .hit(let url, let substitution): "\(url): \(substitution.file)"
+            case .miss(let url): "\(url): no file, at least not before the network"
             case .fallback(let url, let substitution):
-                "\(url.absoluteString): \(substitution?.file ?? "a copy"), after the network"
+                "\(url): \(substitution?.file ?? "a copy"), after the network"
             }
         lines.insert(Line(id: lines.count, text: text), at: 0)
     }

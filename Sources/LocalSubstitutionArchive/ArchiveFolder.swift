@@ -22,21 +22,11 @@ struct ArchiveFolder {
         #endif
     }
 
-    /// False if there is no such folder now.
-    var exists: Bool {
-        var status = stat()
-        return stat(url.path, &status) == 0 || ![ENOENT, ENOTDIR].contains(errno)
-    }
-
     private static let suffix = ".offlinecopy"
     /// The suffix of files that are being written.
     ///
     /// If a process ends while it is writing a file, the unfinished file stays in the folder.
-    static let unfinishedSuffix = ".offlinepart"
-    /// The note that every copy is to be removed; it exists only until that is done.
-    ///
-    /// It is a symbolic link, because creating one needs no descriptor.
-    private var note: URL { url.appendingPathComponent("all.offlineremoval") }
+    private static let unfinishedSuffix = ".offlinepart"
 
     /// Returns the file for the copy of a URL.
     ///
@@ -67,44 +57,30 @@ struct ArchiveFolder {
         return nil
     }
 
-    /// Writes a temporary file and renames it to `file`, so that the change is atomic.
+    /// Writes a temporary file, which only the app's user can read, and renames it to `file`.
     ///
     /// On a full disk, nothing changes, and the result is false.
-    ///
-    /// Only the app's user can read the temporary file. It is locked while it is written. The lock shows other
-    /// processes that the file is still in use.
     func write(_ data: Data, to file: URL) -> Bool {
         let unfinished = url.appendingPathComponent(UUID().uuidString + Self.unfinishedSuffix)
-        var descriptor = Self.create(unfinished)
-        if descriptor < 0, errno == ENOENT {
-            // The folder may be missing: the system may delete the contents of the caches folder at any time.
-            try? create()
-            descriptor = Self.create(unfinished)
+        // The system may delete the contents of the caches folder at any time.
+        try? create()
+        let descriptor = uninterrupted {
+            open(unfinished.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         }
         guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        do {
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw CocoaError(.fileWriteUnknown) }
-            try FileHandle(fileDescriptor: descriptor).write(contentsOf: data)
-            setUse(of: unfinished, Date())
-            guard rename(unfinished.path, file.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
-            return true
-        } catch {
-            unlink(unfinished.path)
-            return false
-        }
+        let isWritten = (try? FileHandle(fileDescriptor: descriptor).write(contentsOf: data)) != nil
+        close(descriptor)
+        // The system's own date lags behind by some milliseconds.
+        setUse(of: unfinished, Date())
+        if isWritten, rename(unfinished.path, file.path) == 0 { return true }
+        unlink(unfinished.path)
+        return false
     }
 
-    private static func create(_ file: URL) -> Int32 {
-        uninterrupted { open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600) }
-    }
-
-    /// Returns the files of all copies.
+    /// Returns the files of all copies, or those that are being written.
     ///
     /// `used` is the modification date, which is renewed whenever a copy is replayed.
-    func copyFiles() throws(FileProblem) -> [(url: URL, size: Int, used: Date)] { try files(Self.suffix) }
-
-    func files(_ suffix: String) throws(FileProblem) -> [(url: URL, size: Int, used: Date)] {
+    func files(_ suffix: String = suffix) throws(FileProblem) -> [(url: URL, size: Int, used: Date)] {
         try urls(suffix).compactMap { file in
             // This takes a tenth of the time of `FileManager.attributesOfItem`.
             var status = stat()
@@ -119,21 +95,38 @@ struct ArchiveFolder {
         return try folder.names(in: folder.realPath).filter { $0.hasSuffix(suffix) }.map(url.appendingPathComponent)
     }
 
-    // MARK: - Removing
+    // MARK: - Making room
 
-    /// True if a removal of every copy has begun, perhaps in another process, and has not been done.
-    var isBeingEmptied: Bool {
-        var status = stat()
-        return lstat(note.path, &status) == 0
+    /// Deletes the least recently used copies until a tenth of the capacity is free, but never `new`.
+    ///
+    /// A copy that was used in the future, by a clock that was wrong then or is wrong now, is deleted first.
+    ///
+    /// Returns the number of bytes that may be written before the folder must be listed again.
+    func makeRoom(sparing new: URL) -> Int {
+        guard let copies = try? files(Self.suffix), let unfinished = try? files(Self.unfinishedSuffix) else { return 0 }
+        let now = Date()
+        // A process writes a file within seconds. After a day, that process has ended.
+        let abandoned = unfinished.filter { abs($0.used.timeIntervalSince(now)) > 86_400 }
+        let tooLong = (copies + unfinished).filter { $0.size > capacity }
+        for file in abandoned + tooLong { try? delete(file.url) }
+        let used = { (date: Date) in date > now ? .distantPast : date }
+        var total = (copies + unfinished).reduce(0) { $1.size > capacity ? $0 : $0 + $1.size }
+        for file in copies.sorted(by: { used($0.used) < used($1.used) })
+        where total > capacity / 10 * 9 && file.url != new && file.size <= capacity {
+            if (try? delete(file.url)) != nil { total -= file.size }
+        }
+        return capacity - total
     }
 
+    func setUse(of file: URL, _ date: Date) {
+        try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
+    }
+
+    // MARK: - Removing
+
     /// Removes a copy; if `file` is nil, removes every copy, and every file that any process is writing.
-    ///
-    /// - Throws: ``RemovalProblem`` if anything is left.
     func remove(_ file: URL?) throws(RemovalProblem) {
         if let file { return try delete(file) }
-        // The note outlives this process. If it cannot be written, the process still knows what it must remove.
-        symlink("removed", note.path)
         var problem: RemovalProblem?
         // Delete unfinished files first: a file that a process renames meanwhile is then found among the copies.
         for suffix in [Self.unfinishedSuffix, Self.suffix] {
@@ -148,7 +141,6 @@ struct ArchiveFolder {
             }
         }
         if let problem { throw problem }
-        try delete(note)
     }
 
     /// Deletes a file if it exists; a folder of this name is not a copy and stays.
@@ -166,8 +158,8 @@ struct RemovalProblem: Error, LocalizedError, CustomStringConvertible {
     let reason: String
 
     var description: String {
-        "Not every copy was removed from the archive: \(reason). What is left is not replayed, and the archive tries again "
-            + "whenever it is used; remove the copies again to learn whether they are gone."
+        "Not every copy was removed from the archive: \(reason). This process replays no copy until removeAll() succeeds; "
+            + "remove the cause, and call it again."
     }
 
     var errorDescription: String? { description }

@@ -13,59 +13,95 @@ import FoundationNetworking
 // The load calls one method at a time. After the load has finished, only the archive's queue uses this object.
 final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
     let request: URLRequest
-    /// The count of removals when the load began, for ``RemovalLog/allows(_:since:)``.
+    /// The count of removals when the load began.
     let moment: Int
     /// The `$version` of the manifest when the load began.
     let version: Int64
     private let archive: OfflineArchive
+    private var rule: SharedCopyRule
     /// The head of the response; nil before it arrives, and if it is not HTTP.
-    private(set) var response: HTTPURLResponse?
+    private var response: HTTPURLResponse?
     private var held = 0
-    private var refusal: OfflineArchive.Refusal?
+    /// The reason why the response is not kept; nil for none so far.
+    private(set) var refusal: OfflineArchive.Refusal?
     /// The last good copy, and the count of removals before it was read; nil if it has not been read.
-    private var read: (copy: ArchivedCopy?, moment: Int)?
-    private var isReading = false
-    /// Guards ``read`` and ``isReading``: the end of the patience and an error may both ask for the copy.
-    private let lock = NSLock()
+    private let read = Locked<(copy: ArchivedCopy?, moment: Int)?>(nil)
 
-    init(of request: URLRequest, since moment: Int, version: Int64, for archive: OfflineArchive) {
-        (self.request, self.moment, self.version, self.archive) = (request, moment, version, archive)
+    /// - Parameters:
+    ///   - request: The request with the fields of its session.
+    ///   - version: The `$version` of the manifest.
+    ///   - archive: The archive, which names the request's host.
+    init(of request: URLRequest, version: Int64, for archive: OfflineArchive) {
+        (self.request, moment, self.version, self.archive) = (request, archive.moment, version, archive)
+        rule = SharedCopyRule(isOfUser: archive.keepsAsUser(request.url))
+        ask(request)
     }
 
-    deinit { archive.memory.release(held) }
+    deinit { archive.release(held) }
+
+    // MARK: - The copy to replay
 
     func copy(after outcome: NetworkOutcome) -> LastGoodCopy? {
-        guard let read = lock.withLock({ read }) else { return archive.copy(for: request)?.answer(after: outcome) }
-        return archive.allowsCopies(since: read.moment) ? read.copy?.answer(after: outcome) : nil
+        if read.value == nil { archive.waitUntilWritten { readCopy() } }
+        guard let read = read.value, archive.allowsCopies(since: read.moment) else { return nil }
+        return read.copy?.answer(after: outcome)
     }
 
     func readCopy(then body: @escaping @Sendable () -> Void) -> Bool {
-        let (isRead, isFirst) = lock.withLock {
-            defer { isReading = true }
-            return (read != nil, !isReading)
-        }
-        if isRead { return false }
-        archive.readingQueue.async { [self] in
-            if isFirst {
-                let moment = archive.lastRemoval
-                let copy = archive.copy(for: request)
-                lock.withLock { read = (copy, moment) }
-            }
+        if read.value != nil { return false }
+        archive.perform { [self] in
+            readCopy()
             body()
         }
         return true
     }
 
+    /// Reads the copy, unless it has been read; called on the archive's queue.
+    private func readCopy() {
+        guard read.value == nil else { return }
+        let moment = archive.moment
+        let copy = archive.copy(for: request)
+        read.withLock { $0 = (copy, moment) }
+    }
+
+    // MARK: - The response to keep
+
+    private func ask(_ request: URLRequest) {
+        rule.ask(request)
+        judge()
+    }
+
+    /// Sets the refusal if something speaks against the response.
+    private func judge() {
+        if let objection = rule.ofRequest { refuse(OfflineArchive.Refusal(objection) { .requestField($0) }) }
+        if let objection = rule.ofResponse { refuse(OfflineArchive.Refusal(objection) { .responseField($0) }) }
+    }
+
+    func redirect(_ response: HTTPURLResponse?, to next: URLRequest) {
+        guard let response else { return refuse(OfflineArchive.Refusal.unseen) }
+        rule.receive(nil, response.value(forHTTPHeaderField:))
+        // What the app allows for the first host, it may not allow for the next.
+        if !archive.isNamed(next.url) || archive.keepsAsUser(request.url) && !archive.keepsAsUser(next.url) {
+            refuse(.redirect)
+        }
+        ask(next)
+    }
+
     func receive(_ response: URLResponse?) {
         guard self.response == nil, let response = response as? HTTPURLResponse else { return }
         self.response = response
-        refusal = archive.refusal(of: response, to: request) ?? refusal
+        rule.receive(response.statusCode, response.value(forHTTPHeaderField:))
+        judge()
+        let vary = response.value(forHTTPHeaderField: "Vary") ?? ""
+        let names = vary.isStreamSafe ? vary.lowercased().split(separator: ",") : ["*"]
+        if !names.allSatisfy({ ["accept-encoding", "origin"].contains($0.trimmingCharacters(in: .whitespaces)) }) {
+            refuse(.responseField("Vary"))
+        }
     }
 
     func hasRoom(for count: Int) -> Bool {
-        guard refusal == nil, let length = response?.expectedContentLength else { return false }
-        guard length <= archive.memory.single, archive.memory.reserve(count, beside: held, isAnnounced: length >= 0)
-        else {
+        guard refusal == nil, response != nil else { return false }
+        guard archive.reserve(count) else {
             refuse(.length)
             return false
         }
@@ -77,18 +113,19 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
         switch reason {
         case .incomplete: refuse(.length)
         case .unseen: refuse(OfflineArchive.Refusal.unseen)
-        case .personal: if !archive.mayKeepCredentials(of: request.url) { refuse(.credentials) }
+        case .challenged:
+            rule.challenge()
+            judge()
         }
     }
 
     private func refuse(_ reason: OfflineArchive.Refusal) {
-        archive.memory.release(held)
+        archive.release(held)
         (held, refusal) = (0, refusal ?? reason)
     }
 
-    func finish(_ body: Data?, after last: URLRequest) {
+    func finish(_ body: Data?) {
         guard let response else { return }
-        guard archive.accepts(last) else { return archive.countRefusal(of: last) }
         // If there is a `Content-Encoding`, URL loading has decoded the body. Then its length differs from
         // `Content-Length`, and only a body of nothing shows that URL loading could not decode it.
         let isEncoded = response.value(forHTTPHeaderField: "Content-Encoding") != nil
@@ -101,4 +138,15 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
     }
 
     func countUnseen() { archive.recordRefusal(.unseen) }
+}
+
+extension OfflineArchive.Refusal {
+    fileprivate init(_ objection: SharedCopyRule.Objection, _ field: (String) -> Self) {
+        switch objection {
+        case .field(let name): self = field(name)
+        case .method: self = .redirect
+        case .challenge: self = .challenge
+        case .status: self = .status
+        }
+    }
 }

@@ -7,9 +7,6 @@ import SubstitutionStandards
 public import FoundationNetworking
 #endif
 
-// `pending` and `counts` are only accessed inside the lock, `total` and `writes` only on the queue. The queue also
-// writes all files. Any thread may read a file, because only complete files are renamed into place.
-
 /// An archive that keeps the last good response for each URL, and replays it when there is no connection.
 ///
 /// Online, caches work as usual. Offline, the app shows the last version of a page. To use an archive, install the
@@ -25,60 +22,57 @@ public import FoundationNetworking
 /// cache.install(archive: archive)
 /// ```
 ///
-/// In a session that uses substitutions, each response to a GET request is kept if the response has the status 200. If
-/// a later request for the same URL fails because there is no connection, the kept response is replayed, whatever its
-/// age. The errors that mean no connection are the same as for `"offline"` in a manifest. An archive is not an HTTP
+/// The archive keeps a response of a named host if it could be given to anybody: if HTTP lets a shared cache keep it
+/// (RFC 9111 §3), and nothing in the request could have named a user. That is so if
+/// - the request is a GET, and the status is 200;
+/// - the request has only fields that say nothing about its user: `Accept`, `Accept-Encoding`, `Accept-Language`,
+///   `Cache-Control` without `no-store`, `Content-Language`, `Content-Type`, `DNT`, `Origin`, `Pragma`, `Range`,
+///   `Referer`, `User-Agent`, `If-…`, `Sec-…`, and those that URL loading writes itself. The fields that the session
+///   adds by `httpAdditionalHeaders` count, too;
+/// - no cookie is sent, and the session's storage has none for the URL;
+/// - no server asks for a credential;
+/// - the response has neither `Set-Cookie`, nor a `Cache-Control` that is malformed or has `no-store` or `private`, nor
+///   a `Vary` other than `Accept-Encoding` and `Origin`, because a copy is found by its URL alone;
+/// - all this holds for each request and response of a chain of redirects, and each host in it is named.
+///
+/// ``refusals`` counts the responses that were not kept, by the field that was the reason. For a site that sets
+/// cookies, name its host in `hostsWithCredentials`, too, and call ``removeAll()`` when the user signs out.
+///
+/// If a later request for the same URL fails because there is no connection, the kept response is replayed, whatever
+/// its age. The errors that mean no connection are the same as for `"offline"` in a manifest. An archive is not an HTTP
 /// cache but a history (RFC 9111 §6): while there is a connection, it answers no request.
 ///
-/// The archive never keeps:
-/// - responses for URLs that the manifest names, except those of entries with `when` if `keepsNetworkFirst` is true;
-/// - responses with `Cache-Control: no-store` or a malformed `Cache-Control` field, and responses to requests with one
-///   of these fields;
-/// - responses with a `Vary` other than `Accept-Encoding`;
-/// - responses to requests with `Authorization`, cookies or another secret, and responses with a secret in a header
-///   field other than `Set-Cookie`, unless the host is one of `hostsWithCredentials`. A secret is recognised by the
-///   name of its header field or parameter, such as `X-API-Key` or `access_token`, or by its form. In a chain of
-///   redirects, the first and the last request are searched. Cookies for the URL in `HTTPCookieStorage.shared` also
-///   count. The archive cannot see fields that a session adds by `httpAdditionalHeaders`. On Apple platforms, it cannot
-///   see the cookies of other storages. Such a field or cookie may identify a user of a host. In this case, leave the
-///   host out of `hosts`, or check the request in `including`;
-/// - `Set-Cookie` fields;
-/// - on Linux, bodies that are delivered to a delegate, and responses of download tasks.
+/// Only `URLSession.shared`, registered sessions (see `URLSession(substituting:delegate:delegateQueue:)`) and mirrors
+/// in web views use the archive. It has not been run on Apple's platforms. On watchOS, where URL loading consults no
+/// `URLProtocol` of an app, it has no effect. On Linux, it keeps no bodies that are delivered to a delegate, no
+/// downloads and no redirected loads, because their responses do not pass through this library.
 ///
-/// On Linux, if a server sends a field twice with different case, as in `Vary` and `vary`, Foundation keeps only one of
-/// the two, at random. So the archive may not see the other.
-///
-/// If `keepsNetworkFirst` is true, such an entry has two sources: its file, and the copy of the last response from the
-/// network. Without a connection, and after the seconds in `when`, the newer of the two answers. That is the file if it
-/// was modified after the copy was received, or if the manifest's `$version` has risen since. After a status that
-/// `when` lists, the file answers; without "offline" in `when`, no file answers offline, but a copy does. So choose
-/// this if the files are earlier versions of the pages, and not if they say "you are offline".
-///
-/// ``refusals`` counts the responses that were not kept, by reason.
+/// Responses for URLs that the manifest names are not kept, except those of entries with `when` if `keepsNetworkFirst`
+/// is true. Such an entry then has two sources: its file, and the copy of the last response from the network. Without a
+/// connection, and after the seconds in `when`, the newer of the two answers. That is the file if it was modified after
+/// the copy was received, or if the manifest's `$version` has risen since. After a status that `when` lists, the file
+/// answers; without "offline" in `when`, no file answers offline, but a copy does. So choose this if the files are
+/// earlier versions of the pages, and not if they say "you are offline".
 ///
 /// If the server answers with a status other than 200, the copy of the earlier response stays. So if a page no longer
 /// exists, its copy stays. If the server redirects to a login page that answers with 200, the login page replaces the
 /// copy.
 ///
-/// On Apple platforms, where the archive has not been tested, only `URLSession.shared` and registered sessions use it.
-/// On watchOS, where URL loading consults no `URLProtocol` of an app, an archive has no effect.
-///
 /// - Important: When a user signs out, empty the session's `URLCache`, and then call ``removeAll()``. The archive keeps
-///   a response that URL loading takes from `URLCache` like one from the network. Copies are not encrypted. If a
-///   request had credentials, the copy of its response is replayed for every request for the same URL, even for one
-///   without credentials.
+///   a response that URL loading takes from `URLCache` like one from the network. Copies are not encrypted. A copy is
+///   replayed for every request for its URL that the archive would keep.
 ///
-/// Bodies that are being received, and bodies that wait to be written, take at most 32 MB of memory together. A longer
-/// body is kept if it has a `Content-Length` and no other body is in memory. If the archive refuses a response for its
-/// status or header fields, the body takes no memory.
+/// Bodies that are being received, and bodies that wait to be written, take at most 32 MB of memory together; one for
+/// which no room is left is not kept. If the archive refuses a response for its status or header fields, the body takes
+/// no memory.
 ///
 /// Each copy is a file. It holds a checksum and the whole URL. A copy is replayed only if the requested URL equals the
-/// one in the file. A damaged file is removed and never replayed. The archive's own queue writes each file under a
-/// temporary name and renames it, so that several processes can use one directory. Only the app's user can ever read
-/// the files. If a copy cannot be written, for example on a full disk, only that copy is lost.
+/// one in the file. A damaged file is removed and never replayed. Each file is written under a temporary name and
+/// renamed, so that several processes can use one directory. Only the app's user can ever read the files. If a copy
+/// cannot be written, for example on a full disk, only that copy is lost.
 ///
 /// All methods may be called on any thread.
-public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
+public final class OfflineArchive: ResponseArchive, Sendable {
     /// One kept response.
     public struct Copy: Hashable, Sendable {
         /// The requested URL, normalised according to RFC 3986 §6.2.
@@ -90,62 +84,57 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     }
 
     /// The reason why a response was not kept.
-    public enum Refusal: String, CaseIterable, Hashable, Sendable {
-        /// The request had credentials, cookies or another secret, or the response had a secret in a header field; and
-        /// the host is not one of `hostsWithCredentials`.
-        case credentials
-        /// The request or the response has `Cache-Control: no-store`, or a malformed `Cache-Control` field.
-        case noStore
-        /// The response has a `Vary` other than `Accept-Encoding`.
-        case vary
+    public enum Refusal: Hashable, Sendable {
+        /// The request, or one after a redirect, has this field, which may name a user.
+        ///
+        /// `Cookie` also stands for a cookie in the session's storage, `Cache-Control` for a `no-store`.
+        case requestField(String)
+        /// The response, or a redirect to it, has this field with a value that forbids keeping it.
+        case responseField(String)
+        /// A server has asked for a credential.
+        case challenge
         /// The status of the response is not 200.
         case status
+        /// A redirect leads to a host that is not named, or with a method other than GET.
+        case redirect
         /// The body may be incomplete, or is too long.
         ///
         /// One of these causes applies:
         /// - The body's length differs from `Content-Length`.
         /// - The body with its header fields is longer than the archive's capacity.
-        /// - Other bodies filled the memory that the archive may hold.
+        /// - With the other bodies in memory, it is longer than 32 MB.
         /// - The task was suspended, so a part of the body may be missing.
         case length
-        /// The body did not pass through this library.
+        /// The response did not pass through this library, which happens only on Linux.
         ///
-        /// On Linux, it was delivered to a delegate, or a download task wrote it to a file.
+        /// It was delivered to a delegate, a download task wrote it to a file, or the load was redirected.
         case unseen
     }
 
     private let folder: ArchiveFolder
-    private let hosts: Set<String>?
+    private let directory: ArchiveDirectory
+    private let hosts: Set<String>
     private let hostsWithCredentials: Set<String>
     package let keepsNetworkFirst: Bool
     private let isIncluded: @Sendable (URLRequest) -> Bool
-    /// The memory for bodies that are being received and bodies that wait to be written.
-    let memory: MemoryBudget
-    private let removals = RemovalLog.shared
-    /// The directory's key in the removal log; every path to the directory gives the same key.
-    private let name: String
-    private let queue: DispatchQueue
-    /// The queue on which loads read copies.
-    let readingQueue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive.reading")
-    private let lock = NSLock()
-    /// The copies that wait to be written, keyed by their file; they are replayed from memory.
-    private var pending: [URL: (incoming: IncomingCopy, copy: ArchivedCopy)] = [:]
-    private var counts: [Refusal: Int] = [:]
-    /// The size in bytes of all copies that this process knows; nil if the sizes must be added up again.
-    private var total: Int?
-    private var writes = 0
+    /// The number of bytes that may be written before the folder is listed.
+    private let room = Locked(0)
+    private let counts = Locked<[Refusal: Int]>([:])
+    /// The number of bytes of bodies that are being received, or wait to be written; internal for tests.
+    let held = Locked(0)
 
     /// Opens an archive, or creates it.
     ///
     /// - Parameters:
     ///   - directory: The folder for the copies, a file URL. It is created if it is missing, and excluded from backups.
     ///     Files in it that do not belong to the archive are left alone.
-    ///   - capacity: The maximum size of all copies together, in bytes. If the copies exceed it, the least recently
-    ///     used copies are removed; if several processes write at once, only after some more copies.
-    ///   - hosts: The hosts whose responses are kept; nil for all hosts. Each host is in upper or lower case, has no
-    ///     port and no brackets, and is in ASCII (`xn--bcher-kva.example`).
-    ///   - hostsWithCredentials: The hosts whose responses are kept even if the request has credentials, cookies or
-    ///     another secret.
+    ///   - capacity: The maximum size of all copies together, in bytes. Before they exceed it, the least recently used
+    ///     ones are removed, so that a tenth is free; if several processes write at once, only after some more copies.
+    ///   - hosts: The hosts whose responses are kept. Each host is in upper or lower case, has no port and no brackets,
+    ///     and is in ASCII (`xn--bcher-kva.example`).
+    ///   - hostsWithCredentials: The hosts whose responses are kept as the user's own cache would keep them: whatever
+    ///     the fields of the request are, also with cookies, credentials, `Set-Cookie` and `private`, but not with
+    ///     `no-store`. They need not be in `hosts`.
     ///   - keepsNetworkFirst: True to keep the responses for URLs of entries with `when`, too.
     ///   - isIncluded: A function that returns true if the response to a request may be kept. It is called for each
     ///     request that the other rules allow. It is called on any thread, while URL loading waits, and must not start
@@ -154,20 +143,18 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     public init(
         directory: URL,
         capacity: Int,
-        hosts: Set<String>? = nil,
+        hosts: Set<String>,
         hostsWithCredentials: Set<String> = [],
         keepsNetworkFirst: Bool = false,
         including isIncluded: @escaping @Sendable (URLRequest) -> Bool = { _ in true }
     ) throws {
         folder = ArchiveFolder(url: directory, capacity: max(0, capacity))
-        memory = MemoryBudget(shared: 32 * 1024 * 1024, single: max(0, capacity))
-        self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
+        self.hosts = Set(hosts.union(hostsWithCredentials).map { $0.lowercased() })
         self.hostsWithCredentials = Set(hostsWithCredentials.map { $0.lowercased() })
         self.keepsNetworkFirst = keepsNetworkFirst
         self.isIncluded = isIncluded
         try folder.create()
-        name = (try? FilePath(resolving: directory.path).text) ?? directory.standardizedFileURL.path
-        queue = removals.queue(for: name)
+        self.directory = .at((try? FilePath(resolving: directory.path).text) ?? directory.standardizedFileURL.path)
     }
 
     // MARK: - For the app
@@ -176,13 +163,10 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     ///
     /// Cost: waits for copies that are being written, and then reads every file.
     public var copies: [Copy] {
-        queue.sync {
-            let undone = finishRemovals().undone
-            return ((try? folder.copyFiles()) ?? []).compactMap { file in
-                guard undone.isDisjoint(with: [nil, file.url]), let copy = folder.copy(in: file.url),
-                    let url = URL(string: copy.head.url)
-                else { return nil }
-                return Copy(url: url, date: copy.head.date, byteCount: file.size)
+        directory.queue.sync {
+            ((try? folder.files()) ?? []).compactMap { file in
+                guard let copy = folder.copy(in: file.url), let url = URL(string: copy.url) else { return nil }
+                return Copy(url: url, date: copy.date, byteCount: file.size)
             }
         }
     }
@@ -192,118 +176,85 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
     /// Only GET requests to the archive's hosts count, and only for URLs whose responses it may keep. Requests that
     /// `including` refuses do not count. A failed load counts only if the archive had already refused its request, for
     /// example for its cookies.
-    public var refusals: [Refusal: Int] { lock.withLock { counts } }
+    public var refusals: [Refusal: Int] { counts.value }
 
     /// Removes the copy of one URL, if there is one.
     ///
-    /// If a load in this process has begun but not ended when this method is called, the load's response is not kept,
-    /// whatever the load's URL. Copies that wait to be written are written before the removal, so the copies of other
-    /// URLs are not lost.
+    /// The response of a load in this process that has begun but not ended is not kept, whatever the load's URL.
     ///
     /// - Parameter url: Any spelling of the URL.
-    /// - Returns: A failure under the same conditions as for ``removeAll()``.
-    @discardableResult
-    public func remove(_ url: URL) -> Result<Void, any Error> {
-        guard let file = (try? URLIdentity(url.absoluteString)).map(folder.file) else { return .success(()) }
-        return queue.sync {
-            removals.remove(from: name)
-            removals.postpone(file, in: name)
-            lock.withLock { pending[file] = nil }
-            return finishRemovals().result
-        }
+    /// - Throws: The same error as ``removeAll()``.
+    public func remove(_ url: URL) throws {
+        if let identity = try? URLIdentity(url.absoluteString) { try removeFiles(folder.file(for: identity)) }
     }
 
-    /// Removes every copy, including those that other processes are writing.
+    /// Removes all copies, for example when a user signs out.
     ///
-    /// If a load in this process has begun but not ended when this method is called, the load's response is not kept.
-    /// Another process may still keep the response of a load that is in progress there.
+    /// The responses of loads in this process that have begun but not ended are not kept. A load that begins after the
+    /// call is kept again.
     ///
-    /// Call this method when a user signs out, but first cancel the tasks of that user and empty the session's
-    /// `URLCache`. If a load begins after this call, the load's response may be kept. URL loading begins a load shortly
-    /// after its task was resumed.
+    /// Another process that uses the directory may keep a response of a load that it has begun.
     ///
-    /// A removal may fail, for example because the process has no file descriptor left. Then the copies that are still
-    /// on disk are not replayed, and the archive tries again whenever it is used, even after a relaunch. Until it
-    /// succeeds, no new copies are kept. If the directory is missing, nothing fails; if it comes back while the process
-    /// runs, its copies are removed then.
+    /// Cost: waits for copies that are being written, and deletes each file.
     ///
-    /// - Returns: A failure if this removal, or an earlier one, is not done. Its error says in a sentence why. To throw
-    ///   the error, write `try archive.removeAll().get()`.
-    @discardableResult
-    public func removeAll() -> Result<Void, any Error> {
-        removals.remove(from: name)
-        removals.postpone(nil, in: name)
-        lock.withLock { pending = [:] }
-        return queue.sync { finishRemovals().result }
-    }
+    /// - Throws: An error whose description says what cannot be deleted, and why. Then no archive of the directory
+    ///   replays or keeps anything in this process until this method succeeds. What is left is replayed by the next
+    ///   process, so call this method again.
+    public func removeAll() throws { try removeFiles(nil) }
 
-    /// Does the removals that are not done; called on the queue.
-    ///
-    /// - Returns: The copies that are still to be removed, where nil means all copies, and the reason.
-    @discardableResult
-    private func finishRemovals() -> (undone: Set<URL?>, result: Result<Void, any Error>) {
-        let moment = removals.last
-        var (undone, result) = (self.undone, Result<Void, any Error>.success(()))
-        // A folder that is missing may come back with its copies, such as one on a volume. They are removed then.
-        guard !undone.isEmpty, folder.exists else { return (undone, result) }
-        for file in undone {
-            total = nil
-            do {
-                try folder.remove(file)
-                removals.finish(file, in: name, upTo: moment)
-                undone.remove(file)
-            } catch {
-                result = .failure(error)
-            }
-        }
-        return (undone, result)
+    private func removeFiles(_ file: URL?) throws {
+        try directory.remove(isAll: file == nil) { try folder.remove(file) }
     }
-
-    /// The copies that were removed, perhaps by another process, but may still be on disk; nil means all copies.
-    private var undone: Set<URL?> { removals.undone(in: name).union(folder.isBeingEmptied ? [nil] : []) }
 
     // MARK: - For loads
 
     package func accepts(_ request: URLRequest) -> Bool {
-        guard let host = host(of: request), refusal(of: request, host) == nil else { return false }
-        return isIncluded(request)
+        mayCount(request) && IncomingCopy(of: request, version: 0, for: self).refusal == nil && isIncluded(request)
     }
 
     package func countRefusal(of request: URLRequest) {
-        if let refusal = host(of: request).flatMap({ refusal(of: request, $0) }) { recordRefusal(refusal) }
+        guard mayCount(request), let refusal = IncomingCopy(of: request, version: 0, for: self).refusal else { return }
+        recordRefusal(refusal)
     }
 
     package func begin(_ request: URLRequest, version: Int64) -> any ArchivedLoad {
-        IncomingCopy(of: request, since: removals.last, version: version, for: self)
+        IncomingCopy(of: request, version: version, for: self)
     }
 
-    func recordRefusal(_ refusal: Refusal) { lock.withLock { counts[refusal, default: 0] += 1 } }
+    /// Returns whether the app has named the host of a URL.
+    func isNamed(_ url: URL?) -> Bool { url?.host.map { hosts.contains($0.lowercased()) } ?? false }
 
-    /// Returns the copy for `request`; nil if there is none.
+    /// Returns whether responses of a URL's host are kept as the user's own cache keeps them.
+    func keepsAsUser(_ url: URL?) -> Bool { url?.host.map { hostsWithCredentials.contains($0.lowercased()) } ?? false }
+
+    private func mayCount(_ request: URLRequest) -> Bool {
+        request.fileMethod == .get && isNamed(request.url) && request.identity != nil
+    }
+
+    func recordRefusal(_ refusal: Refusal) { counts.withLock { $0[refusal, default: 0] += 1 } }
+
+    /// The count of removals now: see ``ArchiveDirectory``.
+    var moment: Int { directory.moment }
+
+    /// Returns false if copies may have been removed since a moment, or are to be removed still.
+    func allowsCopies(since moment: Int) -> Bool { directory.allowsCopies(since: moment) }
+
+    /// Runs `body` after all reading and writing that has been asked for.
+    func perform(_ body: @escaping @Sendable () -> Void) { directory.queue.async(execute: body) }
+
+    /// Does the same as ``perform(_:)``, and waits for it.
+    func waitUntilWritten(then body: () -> Void = {}) { directory.queue.sync(execute: body) }
+
+    /// Returns the copy for a request; nil if there is none.
     ///
-    /// Cost: reads a file, unless the copy still waits to be written.
+    /// Called on the queue. Cost: reads a file.
     func copy(for request: URLRequest) -> ArchivedCopy? {
-        guard let identity = request.identity else { return nil }
+        guard allowsCopies(since: moment), let identity = request.identity else { return nil }
         let file = folder.file(for: identity)
-        // Another object of this directory may have removed what waits here.
-        var copy = lock.withLock { pending[file].flatMap { allowsCopies(since: $0.incoming.moment) ? $0.copy : nil } }
-        if copy == nil {
-            guard undone.isDisjoint(with: [nil, file]) else {
-                queue.async { [self] in finishRemovals() }
-                return nil
-            }
-            copy = folder.copy(in: file)
-        }
-        guard let copy, copy.head.url == identity.description else { return nil }
-        folder.markAsUsed(file)
+        guard let copy = folder.copy(in: file), copy.url == identity.description else { return nil }
+        folder.setUse(of: file, Date())
         return copy
     }
-
-    /// The moment of the last removal.
-    var lastRemoval: Int { removals.last }
-
-    /// Returns true if nothing has been removed since a moment.
-    func allowsCopies(since moment: Int) -> Bool { removals.allows(name, since: moment) }
 
     /// Keeps a response, and returns before its file is written.
     func store(_ response: HTTPURLResponse, _ body: Data, of incoming: IncomingCopy) {
@@ -312,88 +263,41 @@ public final class OfflineArchive: ResponseArchive, @unchecked Sendable {
             .filter { !["set-cookie", "set-cookie2"].contains($0.key.lowercased()) }
         // A fragment may hold a token, and belongs to the request.
         let responseURL = response.url?.absoluteString.prefix { $0 != "#" } ?? identity.description[...]
-        let head = ArchivedCopy.Head(
+        let copy = ArchivedCopy(
             url: identity.description,
             responseURL: String(responseURL),
             fields: fields,
-            date: Date(),
-            version: incoming.version
+            version: incoming.version,
+            body: body
         )
-        let copy = ArchivedCopy(head: head, body: body)
-        let file = folder.file(for: identity)
-        lock.withLock {
-            guard removals.allows(name, since: incoming.moment) else { return }
-            pending[file] = (incoming, copy)
-            queue.async { [self] in write(copy, of: incoming, to: file) }
+        // The closure holds the load, whose bytes count until they are written.
+        perform { [self] in write(copy, of: incoming, to: folder.file(for: identity)) }
+    }
+
+    private func write(_ copy: ArchivedCopy, of incoming: IncomingCopy, to file: URL) {
+        guard allowsCopies(since: incoming.moment), let data = try? copy.encoded() else { return }
+        guard data.count <= folder.capacity else { return recordRefusal(.length) }
+        guard folder.write(data, to: file) else { return }
+        // Only the queue changes this number.
+        let left = room.value - data.count
+        _ = room.replace(with: left < 0 ? folder.makeRoom(sparing: file) : left)
+    }
+
+    // MARK: - Memory
+
+    /// The maximum length of the bodies that are in memory together, in bytes.
+    private static let memory = 32 << 20
+
+    /// Reserves memory for a part of a body; returns false if not enough is left.
+    func reserve(_ count: Int) -> Bool {
+        held.withLock { held in
+            guard count <= Self.memory - held else { return false }
+            held += count
+            return true
         }
     }
 
-    /// Waits until all copies that are pending now have been written.
-    func waitUntilWritten() { queue.sync {} }
-
-    private func write(_ copy: ArchivedCopy, of incoming: IncomingCopy, to file: URL) {
-        // Since the call of `store`, this copy may have been removed, or replaced by a newer copy.
-        func isPending() -> Bool { pending[file]?.incoming === incoming }
-        defer { lock.withLock { if isPending() { pending[file] = nil } } }
-        if !undone.isEmpty, !folder.exists { try? folder.create() }
-        guard lock.withLock(isPending), let data = try? copy.encoded() else { return }
-        guard data.count <= folder.capacity else { return recordRefusal(.length) }
-        guard finishRemovals().undone.isDisjoint(with: [nil, file]),
-            // Asked last: a removal that begins later is done after this function, because it is still to be done then.
-            removals.allows(name, since: incoming.moment)
-        else { return }
-        let previous = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int ?? 0
-        guard folder.write(data, to: file) else { return }
-        total = total.map { max(0, $0 - previous) }
-        total?.add(stated: data.count)
-        writes += 1
-        // Other processes write to this folder, too, so the sizes are added up again after every 64 copies.
-        if writes % 64 == 1 || total.map({ $0 > folder.capacity }) ?? true { total = folder.trim(sparing: file) }
-    }
-
-    // MARK: - Rules
-
-    /// Returns the host of a GET request to one of the archive's hosts; nil for any other request.
-    private func host(of request: URLRequest) -> String? {
-        guard request.fileMethod == .get, let host = request.url?.host?.lowercased(), hosts?.contains(host) ?? true,
-            request.identity != nil
-        else { return nil }
-        return host
-    }
-
-    private func refusal(of request: URLRequest, _ host: String) -> Refusal? {
-        if Self.forbidsStoring(request.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
-        guard let url = request.url, !hostsWithCredentials.contains(host) else { return nil }
-        let sendsCookies =
-            request.httpShouldHandleCookies && HTTPCookieStorage.shared.cookies(for: url)?.isEmpty == false
-        return request.isPersonal || sendsCookies ? .credentials : nil
-    }
-
-    /// Returns whether the archive keeps responses of the URL's host even if they may be for one user.
-    func mayKeepCredentials(of url: URL?) -> Bool {
-        url?.host.map { hostsWithCredentials.contains($0.lowercased()) } ?? false
-    }
-
-    /// Returns the reason why a response with this status and these header fields is not kept; nil if there is none.
-    func refusal(of response: HTTPURLResponse, to request: URLRequest) -> Refusal? {
-        if response.statusCode != 200 { return .status }
-        if Self.forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
-        // A redirect may lead to another host.
-        let mayKeep = [request.url, response.url].allSatisfy(mayKeepCredentials)
-        if !mayKeep, response.isPersonal { return .credentials }
-        let vary = response.value(forHTTPHeaderField: "Vary") ?? "Accept-Encoding"
-        guard vary.isStreamSafe else { return .vary }
-        let names = vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-        return names.allSatisfy { $0 == "accept-encoding" } ? nil : .vary
-    }
-
-    /// Returns whether a `Cache-Control` field forbids storing the response.
-    ///
-    /// A malformed field might be meant to forbid storing, so such a field also counts as forbidding it.
-    private static func forbidsStoring(_ cacheControl: String?) -> Bool {
-        guard let cacheControl else { return false }
-        return CacheControl.directives(cacheControl)?.contains("no-store") ?? true
-    }
+    func release(_ count: Int) { held.withLock { $0 -= count } }
 }
 
 extension URLRequest {

@@ -1,24 +1,36 @@
+import Foundation
+
+// On Apple's systems, URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+package import FoundationNetworking
+#endif
+
 /// The rule by which a response may be given to somebody else: HTTP lets a shared cache keep it (RFC 9111 §3), and
 /// nothing in the request could have named a user.
 ///
 /// Pass each request and each response of a chain of redirects, in their order. No value of a field is read, except
-/// those of `Cache-Control`.
+/// that of `Cache-Control`.
 package struct SharedCopyRule: Sendable {
-    /// The first fact that forbids giving the response away.
-    package enum Objection: Hashable, Sendable {
+    /// A fact that forbids giving the response away.
+    package enum Objection: Hashable, Sendable, CustomStringConvertible {
         /// Only responses to GET are given away; the name is that of the request's method.
         case method(String)
-        /// The request has a field that is not in ``allowedFields``, or `Cache-Control: no-store` (RFC 9111 §5.2.1.5).
-        case requestField(String)
-        /// A cookie goes with the request.
-        case cookie
+        /// This field of the request is not in ``allowedFields``; or this field of the response is `Set-Cookie`; or it is
+        /// a `Cache-Control` with the word `no-store`, in a response also with `private` (RFC 9111 §5.2).
+        case field(String)
         /// A server has asked for a credential (RFC 9111 §3.5).
         case challenge
         /// The status of the last response is not 200.
         case status(Int)
-        /// The response has `Set-Cookie`, or a `Cache-Control` with `private` or `no-store`, or a malformed one
-        /// (RFC 9111 §5.2.2).
-        case responseField(String)
+
+        package var description: String {
+            switch self {
+            case .method(let method): "its method is \(method)"
+            case .field(let name): "its request or response has the field \(name)"
+            case .challenge: "its server has asked for a password"
+            case .status(let status): "its status is \(status)"
+            }
+        }
     }
 
     /// What speaks against the request; the same URL may have a response for everybody.
@@ -27,30 +39,31 @@ package struct SharedCopyRule: Sendable {
     package private(set) var ofResponse: Objection?
     /// Nil as long as the response may be given away.
     package var objection: Objection? { ofRequest ?? ofResponse }
+    /// True if the rule is that of the user's own cache: only `no-store`, the method and the status count.
+    private let isOfUser: Bool
 
-    package init() {}
+    package init(isOfUser: Bool = false) { self.isOfUser = isOfUser }
 
     /// Judges a request.
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - fields: The header fields, also those that the session adds.
-    ///   - sendsCookies: True if a cookie goes with the request.
-    package mutating func ask(
-        _ method: String,
-        _ fields: some Sequence<(name: String, value: String)>,
-        sendsCookies: Bool
-    ) {
+    ///   - fields: The header fields, also those that the session adds, and `Cookie` if a cookie goes with the request.
+    package mutating func ask(_ method: String, _ fields: some Sequence<(name: String, value: String)>) {
         if method != "GET" { ofRequest = ofRequest ?? .method(method) }
-        if sendsCookies { ofRequest = ofRequest ?? .cookie }
         for (name, value) in fields where ofRequest == nil {
             let key = name.lowercased()
             let isAllowed =
-                Self.allowedFields.contains(key) || Self.allowedPrefixes.contains(where: key.hasPrefix)
-            if !isAllowed || key == "cache-control" && CacheControl.has(["no-store"], value) {
-                ofRequest = key == "cookie" ? .cookie : .requestField(name)
+                isOfUser || Self.allowedFields.contains(key) || Self.allowedPrefixes.contains(where: key.hasPrefix)
+            if !isAllowed || key == "cache-control" && Self.has("no-store", value) {
+                ofRequest = .field(name)
             }
         }
+    }
+
+    /// Judges a request that has the fields of its session.
+    package mutating func ask(_ request: URLRequest) {
+        ask(request.httpMethod ?? "GET", (request.allHTTPHeaderFields ?? [:]).map { (name: $0.key, value: $0.value) })
     }
 
     /// Judges a response.
@@ -60,14 +73,17 @@ package struct SharedCopyRule: Sendable {
     ///   - value: Returns the value of a header field.
     package mutating func receive(_ status: Int?, _ value: (_ name: String) -> String?) {
         if let status, status != 200 { ofResponse = ofResponse ?? .status(status) }
-        if value("Set-Cookie") != nil { ofResponse = ofResponse ?? .responseField("Set-Cookie") }
-        if let field = value("Cache-Control"), CacheControl.has(["no-store", "private"], field) {
-            ofResponse = ofResponse ?? .responseField("Cache-Control")
+        if !isOfUser, value("Set-Cookie") != nil { ofResponse = ofResponse ?? .field("Set-Cookie") }
+        if let field = value("Cache-Control"), Self.has("no-store", field) || !isOfUser && Self.has("private", field) {
+            ofResponse = ofResponse ?? .field("Cache-Control")
         }
     }
 
     /// Notes that a server has asked for a credential.
-    package mutating func challenge() { ofRequest = ofRequest ?? .challenge }
+    package mutating func challenge() { if !isOfUser { ofRequest = ofRequest ?? .challenge } }
+
+    /// Returns whether a field contains a word anywhere, because a malformed list may have been meant to forbid storing.
+    private static func has(_ word: String, _ field: String) -> Bool { field.lowercased().utf8.contains(word.utf8) }
 
     /// The fields of a request that name no user: those that Fetch lets any page send (Fetch §2.2.2, CORS-safelisted
     /// request-headers), and those that URL loading and browsers write themselves.

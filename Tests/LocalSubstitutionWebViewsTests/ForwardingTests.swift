@@ -215,7 +215,7 @@ final class ForwardingTests: SchemeSuite {
         }
         func server(to host: String) throws -> (OfflineArchive, SchemeServer) {
             let directory = folder.url.appendingPathComponent("archive")
-            let archive = try OfflineArchive(directory: directory, capacity: 1_000_000)
+            let archive = try OfflineArchive(directory: directory, capacity: 1_000_000, hosts: ["127.0.0.1"])
             return (archive, SchemeServer(sites.cache, forwardingTo: [host], archive: archive))
         }
         func answers(_ server: SchemeServer) async throws -> [String] {
@@ -453,6 +453,7 @@ final class ForwardingTests: SchemeSuite {
                 case .answered(let response, let count, _):
                     "answered \((response as? HTTPURLResponse)?.statusCode ?? 0) \(count)"
                 case .ended: "ended"
+                case .sent: "sent"
                 case .received: "head"
                 case .receivedPart: "part"
                 default: "more"
@@ -472,7 +473,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(
             notes.all == [
                 "/mapped.css answered 200 \(body.utf8.count), by nobody", "/page asked, by a task",
-                "/page head, by a task", "/page part, by a task", "/x asked, by a page", "/x ended, by a page",
+                "/page sent, by a task", "/page head, by a task", "/page part, by a task", "/x asked, by a page", "/x ended, by a page",
             ]
         )
     }

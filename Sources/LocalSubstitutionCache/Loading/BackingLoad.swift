@@ -117,7 +117,7 @@ final class BackingLoad: @unchecked Sendable {
         }
         if !first.hasHead, let response = task.response { didReceive(response) }
         // If the load was stopped, the body may lack parts. Such a body is not archived.
-        if first.end(after: task.currentRequest) { client?.urlProtocolDidFinishLoading(owner) }
+        if first.end() { client?.urlProtocolDidFinishLoading(owner) }
     }
 
     /// Asks the app's delegate about a redirect, and continues once the delegate has decided.

@@ -94,9 +94,9 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard let load = load(for: task) else { return completionHandler(.cancelAuthenticationChallenge, nil) }
-        // Challenges for a certificate of the server or of the app have no response.
-        if let host = challenge.failureResponse?.url?.host {
-            lock.withLock { _ = challengers.insert(host.lowercased()) }
+        // The server's own certificate is no credential of the user.
+        if challenge.protectionSpace.authenticationMethod != NSURLAuthenticationMethodServerTrust {
+            lock.withLock { _ = challengers.insert(challenge.protectionSpace.host.lowercased()) }
         }
         load.perform { load.didReceive(challenge, completionHandler) }
     }

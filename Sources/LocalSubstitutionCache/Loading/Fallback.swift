@@ -19,6 +19,8 @@ package struct Fallback: @unchecked Sendable {
     private var request: URLRequest
     /// The cache in which the target of a redirect is looked up.
     private let cache: LocalSubstitutionCache
+    /// What the session adds to its requests; nil if it is not known.
+    private let fields: SessionFields?
     /// The number of entries that the load has been redirected to.
     private(set) var redirects = 0
 
@@ -30,11 +32,14 @@ package struct Fallback: @unchecked Sendable {
         for request: URLRequest,
         _ decision: Decision,
         _ cache: LocalSubstitutionCache,
-        _ archive: (any ResponseArchive)?
+        _ archive: (any ResponseArchive)?,
+        _ fields: SessionFields?
     ) {
-        (self.request, self.cache, match) = (request, cache, decision.networkFirst)
-        if let archive = archive?.keeping(request, decision), archive.accepts(request) {
-            archived = archive.begin(request, version: cache.currentTable.version)
+        (self.request, self.cache, self.fields, match) = (request, cache, fields, decision.networkFirst)
+        if let sent = fields?.added(to: request), let archive = archive?.keeping(request, decision),
+            archive.accepts(sent)
+        {
+            archived = archive.begin(sent, version: cache.currentTable.version)
         }
     }
 
@@ -66,7 +71,7 @@ package struct Fallback: @unchecked Sendable {
         case .networkFirst, .file, .leftAlone: return nil
         }
         guard let match else { return copy.response }
-        let isOfVersion = (copy.version ?? -1) >= cache.currentTable.version
+        let isOfVersion = copy.version >= cache.currentTable.version
         return isOfVersion && copy.date > match.row.contents.identity.date ? copy.response : nil
     }
 
@@ -74,7 +79,8 @@ package struct Fallback: @unchecked Sendable {
     ///
     /// If a network-first entry names the target, that entry's file becomes the fallback. An archived copy replaces the
     /// whole chain of redirects, not a single step.
-    mutating func answer(redirectedTo next: URLRequest) -> Answer? {
+    mutating func answer(redirectedTo next: URLRequest, by response: HTTPURLResponse?) -> Answer? {
+        if let archived { archived.redirect(response, to: fields?.added(to: next) ?? next) }
         let decision = cache.decision(on: next)
         if let match = decision.networkFirst ?? decision.file {
             (self.match, archived, request) = (match, nil, next)

@@ -119,12 +119,11 @@ package struct NetworkFirst {
 
     /// Notes the end of the response.
     ///
-    /// - Parameter last: The request after all redirects.
     /// - Returns: False if the load had ended before.
-    package mutating func end(after last: URLRequest?) -> Bool {
+    package mutating func end() -> Bool {
         guard stage != .ended else { return false }
         stage = .ended
-        if let last { fallback?.archived?.finish(body, after: last) }
+        fallback?.archived?.finish(body)
         return true
     }
 
@@ -141,22 +140,26 @@ package struct NetworkFirst {
     /// Notes a redirect, which starts the patience of the target's own entry.
     ///
     /// - Parameters:
-    ///   - response: The redirect; nil if it is not reported to the observers.
+    ///   - response: The redirect; nil if URL loading does not show it.
     ///   - next: The request that follows; nil if the app refuses it. The redirect itself then is the response, which
     ///     nothing replaces even if the load fails.
     ///   - isPersonal: True if a server on its way has asked for a credential.
+    ///   - isReported: True if the observers learn of the redirect.
     /// - Returns: The decision about the redirect.
-    package mutating func redirect(_ response: HTTPURLResponse?, to next: URLRequest?, isPersonal: Bool = false)
-        -> Decision
-    {
+    package mutating func redirect(
+        _ response: HTTPURLResponse?,
+        to next: URLRequest?,
+        isPersonal: Bool = false,
+        isReported: Bool = true
+    ) -> Decision {
         guard isUndecided else { return .ignore }
         guard let next else {
             fallback = nil
             return .passOn
         }
         if isPersonal { noteCredential() }
-        if let response { observed?.report(.redirected(response, to: next)) }
-        return fallback?.answer(redirectedTo: next).map { replace(with: $0) } ?? .passOn
+        if let response, isReported { observed?.reportRedirect(response, to: next) }
+        return fallback?.answer(redirectedTo: next, by: response).map { replace(with: $0) } ?? .passOn
     }
 
     /// Notes that a patience has passed.
@@ -169,7 +172,7 @@ package struct NetworkFirst {
 
     /// Notes that a server asks for a credential, so the response may be for one user.
     package func noteCredential() {
-        fallback?.archived?.refuse(.personal)
+        fallback?.archived?.refuse(.challenged)
         observed?.report(.challenged)
     }
 

@@ -13,7 +13,10 @@ package protocol ResponseArchive: AnyObject, Sendable {
     /// True if responses for URLs of network-first entries may be kept, too.
     var keepsNetworkFirst: Bool { get }
 
-    /// Returns whether the response to `request` may be kept and replayed.
+    /// Returns whether the response to a request may be kept and replayed.
+    ///
+    /// - Parameter request: The request with the fields of its session: see ``SessionFields``.
+    /// - Returns: True if it may.
     func accepts(_ request: URLRequest) -> Bool
 
     /// Counts a request that was refused for its header fields or cookies; other requests do not count.
@@ -49,6 +52,13 @@ package protocol ArchivedLoad: AnyObject, Sendable {
     /// Records the response's head, unless it is nil or not HTTP; after the first head, the call has no effect.
     func receive(_ response: URLResponse?)
 
+    /// Records a redirect.
+    ///
+    /// - Parameters:
+    ///   - response: The redirect; nil if URL loading does not show it.
+    ///   - next: The request that follows, with the fields of its session.
+    func redirect(_ response: HTTPURLResponse?, to next: URLRequest)
+
     /// Reserves memory for `count` more bytes of the body; returns false if the archive will not keep the body.
     func hasRoom(for count: Int) -> Bool
 
@@ -57,10 +67,8 @@ package protocol ArchivedLoad: AnyObject, Sendable {
 
     /// Passes the response to the archive, or counts the reason why the response is not kept.
     ///
-    /// - Parameters:
-    ///   - body: The whole body; nil if it is not available.
-    ///   - last: The request after all redirects. It may have cookies that the first request did not have.
-    func finish(_ body: Data?, after last: URLRequest)
+    /// - Parameter body: The whole body; nil if it is not available.
+    func finish(_ body: Data?)
 
     /// Counts the response as one that does not pass through this library.
     func countUnseen()
@@ -68,8 +76,8 @@ package protocol ArchivedLoad: AnyObject, Sendable {
 
 /// A response that an archive has kept.
 ///
-/// Also the time at which it was received, and the `$version` of the manifest when its load began; nil if not known.
-package typealias LastGoodCopy = (response: CachedURLResponse, date: Date, version: Int64?)
+/// Also the time at which it was received, and the `$version` of the manifest when its load began.
+package typealias LastGoodCopy = (response: CachedURLResponse, date: Date, version: Int64)
 
 /// The reason why the body of a response is not available.
 package enum MissingBody {
@@ -78,5 +86,5 @@ package enum MissingBody {
     /// The body is delivered to the app directly.
     case unseen
     /// A server has asked for a credential, so the response may be for one user.
-    case personal
+    case challenged
 }

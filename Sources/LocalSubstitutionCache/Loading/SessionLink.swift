@@ -2,8 +2,35 @@ import Foundation
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
+
+/// What a session adds to its requests.
+// HTTPCookieStorage is thread-safe, but Foundation on Linux does not declare it Sendable.
+package struct SessionFields: @unchecked Sendable {
+    private let fields: [String: String]
+    private let cookies: HTTPCookieStorage?
+
+    package init(_ configuration: URLSessionConfiguration) {
+        let fields = (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }
+        (self.fields, cookies) = (Dictionary(fields) { $1 }, configuration.httpCookieStorage)
+    }
+
+    /// Returns the request with the session's fields.
+    ///
+    /// An empty `Cookie` stands for the cookies that the session's storage has for the URL, whether they are sent or
+    /// not.
+    package func added(to request: URLRequest) -> URLRequest {
+        var result = request
+        for (name, value) in fields where request.value(forHTTPHeaderField: name) == nil {
+            result.setValue(value, forHTTPHeaderField: name)
+        }
+        if let url = request.url, cookies?.cookies(for: url)?.isEmpty == false {
+            result.setValue("", forHTTPHeaderField: "Cookie")
+        }
+        return result
+    }
+}
 
 /// A link from a subclass of ``SubstitutionURLProtocol`` to the configuration that lists it.
 ///
@@ -35,48 +62,16 @@ final class SessionLink: @unchecked Sendable {
         return protocolClass(Void.self, links.count + 1)
     }
 
-    // On Linux a session's configuration is the live object; on Apple's systems a session returns only copies of it. A
-    // test package for Linux defines APPLE_LOADING to run the code for Apple's systems.
-    #if canImport(FoundationNetworking) && !APPLE_LOADING
     /// The classes that the configuration lists after ``protocolClass``.
     let others: [AnyClass]
+    private weak var registered: URLSession?
+    private var registeredFields: SessionFields?
+    // Only Apple's systems need a second session: see BackingLoad.swift.
+    #if !canImport(FoundationNetworking) || APPLE_LOADING
+    private var backing: BackingSession?
+    #endif
 
     private init(_ others: [AnyClass]) { (protocolClass, self.others) = (Self.makeClass(), others) }
-
-    /// Returns the class for a configuration that also lists `others`.
-    ///
-    /// If `others` are only Foundation's own classes, the class is ``SubstitutionURLProtocol`` itself. Configurations
-    /// that list the same other classes share one class.
-    static func protocolClass(before others: [AnyClass]) -> SubstitutionURLProtocol.Type {
-        if others.allSatisfy({ SystemProtocols.contains($0) }) { return SubstitutionURLProtocol.self }
-        return lock.withLock {
-            let known = links.values.first { $0.others.elementsEqual(others) { $0 == $1 } }
-            let link = known ?? SessionLink(others)
-            links[ObjectIdentifier(link.protocolClass)] = link
-            return link.protocolClass
-        }
-    }
-
-    /// Adds a class of this library to the session's configuration, unless it lists one; returns true.
-    ///
-    /// The class goes before Foundation's classes, and so after the app's. Foundation reads the list of classes without
-    /// a lock, so the session must not have tasks yet.
-    static func register(_ session: URLSession) -> Bool {
-        var classes = session.configuration.protocolClasses ?? []
-        if classes.contains(where: { $0 is any SubstitutingClass.Type }) { return true }
-        let place = classes.firstIndex(where: SystemProtocols.contains) ?? classes.endIndex
-        classes.insert(protocolClass(before: Array(classes[place...])), at: place)
-        session.configuration.protocolClasses = classes
-        return true
-    }
-
-    /// The class that is registered with `URLProtocol` while a cache is installed.
-    static var registeredClass: SubstitutionURLProtocol.Type { SubstitutionURLProtocol.self }
-    #else
-    private weak var registered: URLSession?
-    private var backing: BackingSession?
-
-    private init() { protocolClass = Self.makeClass() }
 
     /// Runs `body` inside the lock.
     ///
@@ -94,7 +89,8 @@ final class SessionLink: @unchecked Sendable {
     }
 
     /// Creates a link with a new class; called inside the lock.
-    private static func makeLink(_ released: inout [AnyObject?]) -> SessionLink {
+    private static func makeLink(before others: [AnyClass], _ released: inout [AnyObject?]) -> SessionLink {
+        #if !canImport(FoundationNetworking) || APPLE_LOADING
         // URLSession does not report its deallocation. So discard the backing sessions whose registered session is
         // gone.
         for link in links.values {
@@ -105,7 +101,8 @@ final class SessionLink: @unchecked Sendable {
             backing.finishAndInvalidate()
             link.backing = nil
         }
-        let link = SessionLink()
+        #endif
+        let link = SessionLink(others)
         links[ObjectIdentifier(link.protocolClass)] = link
         return link
     }
@@ -115,6 +112,50 @@ final class SessionLink: @unchecked Sendable {
     /// The caller gets the reference, so it is not released inside the lock.
     var session: URLSession? { Self.lock.withLock { registered } }
 
+    /// What the registered session adds to its requests; nil if no session has been registered.
+    var fields: SessionFields? { Self.lock.withLock { registeredFields } }
+
+    /// Returns a new class for a configuration, because no class can be added once its session exists.
+    static func protocolClass(before others: [AnyClass]) -> SubstitutionURLProtocol.Type {
+        locked { released in makeLink(before: others, &released).protocolClass }
+    }
+
+    /// Links a session to this link's class; returns false if another session that still exists is linked.
+    ///
+    /// Called inside the lock.
+    private func link(_ session: URLSession, _ released: inout [AnyObject?]) -> Bool {
+        let last = registered
+        released.append(last)
+        guard last == nil || last === session else { return false }
+        (registered, registeredFields) = (session, SessionFields(session.configuration))
+        return true
+    }
+
+    // On Linux a session's configuration is the live object; on Apple's systems a session returns only copies of it. A
+    // test package for Linux defines APPLE_LOADING to run the code for Apple's systems.
+    #if canImport(FoundationNetworking) && !APPLE_LOADING
+    /// Registers a session with the link of a class that its configuration lists; returns true.
+    ///
+    /// If the configuration lists no such class, one is added before Foundation's classes, and so after the app's.
+    /// Foundation reads the list of classes without a lock, so the session must not have tasks yet.
+    static func register(_ session: URLSession) -> Bool {
+        var classes = session.configuration.protocolClasses ?? []
+        if !classes.contains(where: { $0 is any SubstitutingClass.Type }) {
+            let place = classes.firstIndex(where: SystemProtocols.contains) ?? classes.endIndex
+            classes.insert(protocolClass(before: Array(classes[place...])), at: place)
+            session.configuration.protocolClasses = classes
+        }
+        locked { released in
+            guard let link = classes.lazy.compactMap({ links[ObjectIdentifier($0)] }).first else { return }
+            // Two sessions of one class cannot be told apart, and they may add different fields.
+            if !link.link(session, &released) { link.registeredFields = nil }
+        }
+        return true
+    }
+
+    /// The class that is registered with `URLProtocol` while a cache is installed.
+    static var registeredClass: SubstitutionURLProtocol.Type { SubstitutionURLProtocol.self }
+    #else
     /// The backing session, which loads as the registered session would; nil if no session is registered.
     var backingSession: BackingSession? {
         Self.locked { released in
@@ -126,17 +167,10 @@ final class SessionLink: @unchecked Sendable {
         }
     }
 
-    /// Returns a new class for a configuration, because no class can be added once its session exists.
-    ///
-    /// `others` do not matter here: on Apple's systems, a protocol cannot create an instance of another class.
-    static func protocolClass(before others: [AnyClass]) -> SubstitutionURLProtocol.Type {
-        locked { released in makeLink(&released).protocolClass }
-    }
-
     /// The class that is registered with `URLProtocol`; Apple's systems consult it for the shared session only.
     static let registeredClass = locked { released in
-        let link = makeLink(&released)
-        link.registered = .shared
+        let link = makeLink(before: [], &released)
+        _ = link.link(.shared, &released)
         return link.protocolClass
     }
 
@@ -148,12 +182,7 @@ final class SessionLink: @unchecked Sendable {
         if session === URLSession.shared { return Installation.current != nil }
         let classes = session.configuration.protocolClasses ?? []
         return locked { released in
-            guard let link = classes.lazy.compactMap({ links[ObjectIdentifier($0)] }).first else { return false }
-            let registered = link.registered
-            released.append(registered)
-            guard registered == nil || registered === session else { return false }
-            link.registered = session
-            return true
+            classes.lazy.compactMap { links[ObjectIdentifier($0)] }.first?.link(session, &released) ?? false
         }
     }
     #endif

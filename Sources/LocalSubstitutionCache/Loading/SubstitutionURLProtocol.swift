@@ -66,9 +66,9 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
     public override class func canInit(with request: URLRequest) -> Bool {
         guard let installation = Installation.current, !request.isMarked else { return false }
         let decision = installation.cache.decision(on: request)
-        if let archive = installation.archive?.keeping(request, decision) {
-            if archive.accepts(request) { return canLoad }
-            archive.countRefusal(of: request)
+        if let archive = installation.archive?.keeping(request, decision), let sent = link?.fields?.added(to: request) {
+            if archive.accepts(sent) { return canLoad }
+            archive.countRefusal(of: sent)
         }
         switch decision {
         case .file: return true
@@ -87,7 +87,7 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
         guard let request = task.currentRequest else { return false }
         if canInit(with: request) { return true }
         if !request.isMarked {
-            ObservedLoad(request, of: task, Installation.current?.cache.observers)?.report(.asked)
+            ObservedLoad(request, of: task, link?.fields, Installation.current?.cache.observers)?.reportBeginning()
         }
         return false
     }
@@ -107,15 +107,16 @@ public class SubstitutionURLProtocol: URLProtocol, SubstitutingClass {
         // request. The app may also have replaced the installed cache since URL loading consulted it. So look up the
         // request again.
         let installation = Installation.current
-        observed = ObservedLoad(request, of: task, installation?.cache.observers)
+        let fields = Self.link?.fields
+        observed = ObservedLoad(request, of: task, fields, installation?.cache.observers)
         let decision = installation?.cache.decision(on: request) ?? .unnamed
-        let known = installation.map { Fallback(for: request, decision, $0.cache, $0.archive) }
+        let known = installation.map { Fallback(for: request, decision, $0.cache, $0.archive, fields) }
         let fallback = known?.isEmpty == true ? nil : known
         if canDeliver, let match = decision.file, let response = match.response(to: request) {
             return deliver(response, from: match.row)
         }
         load = makeLoad(decision, fallback)
-        observed?.report(.asked)
+        observed?.reportBeginning()
         if let load { return load.start() }
         hasFinished = true
         client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))

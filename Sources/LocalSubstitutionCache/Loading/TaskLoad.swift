@@ -281,7 +281,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
             if isSystemClass, !state.first.hasPart { state.first.refuse(.unseen) }
             // No step shows the response that follows a challenge. So a recording forgets the body of this response.
             if isChallenge, let head { _ = state.first.head(head, isPersonal: true, isDelivered: true) }
-            return state.first.end(after: task.currentRequest)
+            return state.first.end()
         }
         if hasEnded, finish(isChallenge: isChallenge) != nil { client?.urlProtocolDidFinishLoading(loader) }
     }
@@ -325,7 +325,7 @@ extension SubstitutionURLProtocol {
     /// Returns the file's response that a cache of this library has found for this load; nil if there is none.
     func handedOverResponse() -> (CachedURLResponse, Row?)? {
         guard let handed = cachedResponse as? FrontCache.HandedOverResponse, handed.task === task else { return nil }
-        observed = ObservedLoad(request, of: task, handed.observed?.by)
+        observed = ObservedLoad(request, of: task, nil, handed.observed?.by)
         return (handed.answer, handed.observed?.row)
     }
 

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -24,6 +24,8 @@ package protocol RequestObserver: AnyObject, Sendable {
 package enum RequestStep: @unchecked Sendable {
     /// URL loading or a web view has asked for an answer, and there is none, at least not yet.
     case asked
+    /// The session of the load is known; the request has the session's fields (see ``SessionFields``).
+    case sent(URLRequest)
     /// A file answers, or an archived copy, which belongs to no substitution.
     case answered(URLResponse, byteCount: Int, from: Substitution? = nil)
     /// `URLCache` has a stored response; URL loading may use this response.
@@ -32,7 +34,7 @@ package enum RequestStep: @unchecked Sendable {
     case used(CachedURLResponse)
     /// The network has sent the head of a response.
     case received(URLResponse)
-    /// The network has redirected the request.
+    /// The network has redirected the request; the next one has the fields of its session, if that is known.
     case redirected(HTTPURLResponse, to: URLRequest)
     /// A server has asked for a credential, in this load or an earlier one, so the response may be for one user.
     case challenged
@@ -69,14 +71,36 @@ package struct ObservedLoad: Sendable {
     private let observers: RequestObservers
     private let request: URLRequest
     private let task: URLSessionTask
+    private let fields: SessionFields?
 
     /// Creates the load; nil if there is no observer, or if the request belongs to no task.
-    package init?(_ request: URLRequest, of task: URLSessionTask?, _ observers: RequestObservers?) {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - task: The task that is loaded.
+    ///   - fields: What the task's session adds to the request; nil if it is not known.
+    ///   - observers: The observers.
+    package init?(
+        _ request: URLRequest,
+        of task: URLSessionTask?,
+        _ fields: SessionFields?,
+        _ observers: RequestObservers?
+    ) {
         guard let observers, let task else { return nil }
-        (self.request, self.task, self.observers) = (request, task, observers)
+        (self.request, self.task, self.fields, self.observers) = (request, task, fields, observers)
     }
 
     package func report(_ step: RequestStep) { observers.observe(step, of: request, by: task) }
+
+    /// Reports that the load begins.
+    package func reportBeginning() {
+        report(.asked)
+        if let fields { report(.sent(fields.added(to: request))) }
+    }
+
+    func reportRedirect(_ response: HTTPURLResponse, to next: URLRequest) {
+        report(.redirected(response, to: fields?.added(to: next) ?? next))
+    }
 
     /// Reports that a file answers, or an archived copy, which belongs to no substitution.
     func report(_ answer: CachedURLResponse, from substitution: Substitution?) {
@@ -87,11 +111,11 @@ package struct ObservedLoad: Sendable {
 /// An answer to a request: see ``LocalSubstitutionCache/LocalSubstitutionCache/onRequest``.
 public enum RequestEvent: Sendable {
     /// A file answers, and the network is not asked.
-    case hit(URL, Substitution)
+    case hit(RequestedURL, Substitution)
     /// No file answers, at least not before the network does.
-    case miss(URL)
+    case miss(RequestedURL)
     /// A file replaces the network's response to a request that was a miss; without a substitution, an archived copy.
-    case fallback(URL, Substitution?)
+    case fallback(RequestedURL, Substitution?)
 }
 
 /// The part of a cache's observers that turns steps into events for the app's closure.
@@ -118,21 +142,22 @@ final class EventReporter: @unchecked Sendable {
         switch step {
         case .asked, .offered, .used: queue.async { [self] in report(url, asker) }
         case .answered(_, _, let substitution): queue.async { [self] in report(url, asker, .some(substitution)) }
-        case .received, .redirected, .challenged, .receivedPart, .stored, .ended: break
+        case .sent, .received, .redirected, .challenged, .receivedPart, .stored, .ended: break
         }
     }
 
     /// Calls the closure, unless it knows the event; `answer` is nil if nothing answers, at least not yet.
     private func report(_ url: URL, _ asker: (any AnyObject & Sendable)?, _ answer: Substitution?? = nil) {
-        var event = answer.map { RequestEvent.fallback(url, $0) } ?? .miss(url)
-        if let answer, let file = answer, file.entry.conditions.isEmpty { event = .hit(url, file) }
+        let shown = RequestedURL(url)
+        var event = answer.map { RequestEvent.fallback(shown, $0) } ?? .miss(shown)
+        if let answer, let file = answer, file.entry.conditions.isEmpty { event = .hit(shown, file) }
         if let asker {
             let known = loads[ObjectIdentifier(asker)]
             // The cache and the protocol may both observe one load. URL loading may also start a load again.
             if let known, known.asker === asker, known.url == url {
                 if known.isAnswered || answer == nil { return }
                 // After a redirect, the file of an entry without `when` may replace the network's response.
-                event = .fallback(url, answer ?? nil)
+                event = .fallback(shown, answer ?? nil)
             }
             if loads.count >= limit {
                 loads = loads.filter { $0.value.asker != nil }

@@ -8,7 +8,7 @@ import Synchronization
 /// A value protected by a lock.
 ///
 /// The lock is held only to read or change the value, never while other code runs.
-struct Locked<Value: Sendable>: ~Copyable, Sendable {
+package struct Locked<Value: Sendable>: ~Copyable, Sendable {
     // On Apple platforms, `Mutex` needs newer systems than this library does.
     #if canImport(Darwin)
     // The value is only accessed inside the lock.
@@ -21,9 +21,9 @@ struct Locked<Value: Sendable>: ~Copyable, Sendable {
 
     private let storage: Storage
 
-    init(_ value: Value) { storage = Storage(value) }
+    package init(_ value: Value) { storage = Storage(value) }
 
-    func withLock<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
+    package func withLock<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
         storage.lock.withLock { body(&storage.value) }
     }
     #else
@@ -33,9 +33,9 @@ struct Locked<Value: Sendable>: ~Copyable, Sendable {
     /// The thread sanitizer sees atomics, but cannot see into `Mutex`.
     private let order = Atomic(false)
 
-    init(_ value: Value) { lock = Mutex(value) }
+    package init(_ value: Value) { lock = Mutex(value) }
 
-    func withLock<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
+    package func withLock<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
         lock.withLock { value in
             _ = order.load(ordering: .acquiring)
             defer { order.store(true, ordering: .releasing) }
@@ -45,10 +45,10 @@ struct Locked<Value: Sendable>: ~Copyable, Sendable {
     #endif
 
     /// The current value.
-    var value: Value { withLock { $0 } }
+    package var value: Value { withLock { $0 } }
 
     /// Stores `value` and returns the old value, so that the caller releases the old value outside the lock.
-    func replace(with value: Value) -> Value {
+    package func replace(with value: Value) -> Value {
         withLock { current in
             defer { current = value }
             return current

@@ -1,160 +1,81 @@
 package import Foundation
-import LocalSubstitutionCache
-import SubstitutionChecking
-import SubstitutionStandards
 
 /// One request and its response, in the format of HAR 1.2.
 ///
 /// http://www.softwareishard.com/blog/har-12-spec/
-package struct HAREntry: Encodable, Sendable {
-    package struct Field: Codable, Sendable {
-        package let name: String
-        package let value: String
+package struct HAREntry: Sendable {
+    package typealias Field = (name: String, value: String)
 
-        package init(name: String, value: String) { (self.name, self.value) = (name, value) }
-
-        /// True if this field of a request identifies its user.
-        package var isCredential: Bool {
-            // `Referer` is the URL of another request, and `:path` that of this one.
-            !name.hasPrefix(":") && name.lowercased() != "referer"
-                && SecretScanner.isCredential(field: name, value: value)
-        }
-
-        /// The names of the fields whose values are recorded.
-        ///
-        /// A value is recorded if it identifies no user, or if `substitute add` needs it. All other fields are
-        /// recorded without their values.
-        private static let kept: Set = [
-            "accept", "accept-encoding", "accept-language", "accept-ranges", "access-control-allow-origin", "age",
-            "cache-control",
-            "cache-status",
-            "content-encoding", "content-language", "content-length", "content-type", "date", "etag", "expires",
-            "last-modified", "server", "user-agent", "vary",
-        ]
-
-        /// The field without secrets, and with an empty value unless `kept` holds its name.
-        package var withoutSecret: Field {
-            let isKept = Self.kept.contains(name.lowercased()) && value.isStreamSafe
-            return Field(name: name, value: isKept ? SecretMask.masked(text: value) : "")
-        }
-    }
-
-    package struct Request: Encodable, Sendable {
-        package let method: String
-        package let url: String
-        let httpVersion = "HTTP/1.1"
-        let cookies: [Field] = []
-        let headers: [Field]
-        let queryString: [Field] = []
-        let headersSize = -1
-        let bodySize = -1
-
-        /// - Parameters:
-        ///   - method: The method.
-        ///   - url: The URL, without secrets.
-        ///   - headers: All header fields; the values of those that may hold secrets are left out.
-        package init(method: String, url: String, headers: [Field]) {
-            (self.method, self.url, self.headers) = (method, url, headers.map(\.withoutSecret))
-        }
-    }
-
-    package struct Content: Encodable, Sendable {
-        package var size: Int
-        let mimeType: String
-        /// The body in base64; nil if it is not known, or was left out.
-        package private(set) var text: String?
-        private(set) var encoding: String?
-        package var comment: String?
-
-        /// - Parameters:
-        ///   - size: The length of the body, in bytes; 0 if it is not known.
-        ///   - type: The value of `Content-Type`; nil if there is none.
-        ///   - base64: The body in base64; nil to leave it out.
-        ///   - comment: The reason why the body is left out; nil for none.
-        package init(size: Int, type: String?, base64: String? = nil, comment: String? = nil) {
-            (self.size, text, self.comment) = (size, base64, comment)
-            mimeType = type.map(SecretMask.masked(text:)) ?? "x-unknown"
-            encoding = base64 == nil ? nil : "base64"
-        }
-
-        /// Removes the body, and makes `reason` the comment.
-        mutating func remove(because reason: String) { (text, encoding, comment) = (nil, nil, reason) }
-    }
-
-    package struct Response: Encodable, Sendable {
-        package let status: Int
-        let statusText = ""
-        let httpVersion = "HTTP/1.1"
-        let cookies: [Field] = []
-        let headers: [Field]
-        package var content: Content
-        let redirectURL: String
-        let headersSize = -1
-        let bodySize = -1
-
-        /// - Parameters:
-        ///   - status: The status; 0 if there was no response.
-        ///   - headers: All header fields; the values of those that may hold secrets are left out.
-        ///   - content: The body, or facts about it.
-        ///   - redirectURL: The target of a redirect, without secrets; empty for none.
-        package init(status: Int, headers: [Field], content: Content, redirectURL: String = "") {
-            (self.status, self.headers, self.content) = (status, headers.map(\.withoutSecret), content)
-            self.redirectURL = redirectURL
-        }
-    }
-
-    private struct Timings: Encodable {
-        let send = 0
-        let wait: Int
-        let receive = 0
-    }
-
-    private struct Cache: Encodable {}
-
-    let startedDateTime: String
-    let time: Int
-    package let request: Request
-    package var response: Response
-    private let cache = Cache()
-    private let timings: Timings
+    private let date: Date
+    package let method: String
+    package let url: String
+    /// The status; 0 if there was no response.
+    package let status: Int
+    /// The time from the request to the end of the response.
+    package var seconds: TimeInterval = 0
+    /// The fields of the request; the writer decides which values are recorded.
+    package var requestFields: [Field] = []
+    /// The fields of the response; only a few values are recorded.
+    package var responseFields: [Field] = []
+    /// The value of `Content-Type`; nil if there is none.
+    package var type: String?
+    /// The length of the body, in bytes; 0 if it is not known.
+    package var size = 0
+    /// The body in base64; nil if it is not known, or was left out.
+    package var base64: String?
+    /// The reason why the body is left out.
+    package var comment: String?
+    /// The target of a redirect.
+    package var redirectURL = ""
     /// The facts about the response that only this library knows.
     var substitution: RecordedAnswer?
 
-    private enum CodingKeys: String, CodingKey {
-        case startedDateTime, time, request, response, cache, timings
-        case substitution = "_substitution"
+    package init(_ date: Date, _ method: String, _ url: String, status: Int) {
+        (self.date, self.method, self.url, self.status) = (date, method, url, status)
     }
 
-    /// - Parameters:
-    ///   - date: The time of the request.
-    ///   - seconds: The time from the request to the end of the response.
-    ///   - request: The request.
-    ///   - response: The response.
-    ///   - substitution: The facts about the response that only this library knows.
-    package init(
-        _ date: Date,
-        lasting seconds: TimeInterval = 0,
-        _ request: Request,
-        _ response: Response,
-        _ substitution: RecordedAnswer? = nil
-    ) {
-        startedDateTime = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-        time = max(0, Int(seconds * 1000))
-        timings = Timings(wait: time)
-        (self.request, self.response, self.substitution) = (request, response, substitution)
-    }
-
-    /// The name of the program in the recordings of an app.
-    package static let creator = "LocalSubstitutionDevelopment"
+    /// The fields of a response whose values are recorded.
+    private static let kept: Set = [
+        "age", "cache-control", "content-encoding", "content-type", "date", "etag", "vary",
+    ]
 
     /// The entry as JSON.
     package var json: Data {
         get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return try encoder.encode(self)
+            var content: [String: Any] = ["size": size, "mimeType": type ?? "x-unknown"]
+            if let base64 { content.merge(["text": base64, "encoding": "base64"]) { $1 } }
+            content["comment"] = comment
+            let common: [String: Any] = [
+                "httpVersion": "HTTP/1.1", "cookies": [String](), "headersSize": -1, "bodySize": -1,
+            ]
+            let fields = responseFields.map { ($0.name, Self.kept.contains($0.name.lowercased()) ? $0.value : "") }
+            let (request, response): ([String: Any], [String: Any]) = (
+                ["method": method, "url": url, "headers": Self.list(requestFields), "queryString": [String]()],
+                [
+                    "status": status, "statusText": "", "headers": Self.list(fields), "content": content,
+                    "redirectURL": redirectURL,
+                ]
+            )
+            let milliseconds = max(0, Int(seconds * 1000))
+            var entry: [String: Any] = [
+                "startedDateTime": date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
+                "time": milliseconds, "timings": ["send": 0, "wait": milliseconds, "receive": 0],
+                "cache": [String: String](), "request": request.merging(common) { $1 },
+                "response": response.merging(common) { $1 },
+            ]
+            if let substitution {
+                entry["_substitution"] = try JSONSerialization.jsonObject(with: JSONEncoder().encode(substitution))
+            }
+            return try JSONSerialization.data(withJSONObject: entry, options: [.sortedKeys, .withoutEscapingSlashes])
         }
     }
+
+    private static func list(_ fields: [Field]) -> [[String: String]] {
+        fields.sorted { $0.name < $1.name }.map { ["name": $0.name, "value": $0.value] }
+    }
+
+    /// The name of the program in the recordings of an app.
+    package static let creator = "LocalSubstitutionDevelopment"
 
     /// Returns the text of a HAR file before the first entry.
     package static func beginning(creator: String, version: String, comment: String? = nil) -> Data {

@@ -31,10 +31,10 @@ package struct RecordedAnswer: Codable, Sendable {
     package var reason: String?
     /// The end of the load: `cancelled`, the error, or `not yet`; nil if the load ended without an error.
     ///
-    /// `not yet` is for a load in progress. For a redirect whose status URL loading does not report, the text says so.
+    /// `not yet` is for a load that was in progress at the end of the recording. For a redirect whose status URL loading does not report, the text says so.
     package var ended: String?
-    /// True if the response may be meant for a single user, and should not be given to others.
-    package var isPersonal: Bool?
+    /// True if the entry's URL is not the one that was loaded: a part of it was left out, or the entry is for a host.
+    package var isShortened: Bool?
 
     package init(_ answeredBy: Answerer) { self.answeredBy = answeredBy }
 }

@@ -1,8 +1,6 @@
 import Foundation
 import LocalSubstitutionArchive
 import LocalSubstitutionCache
-import SubstitutionChecking
-import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -19,19 +17,8 @@ struct RecordedLoad {
     private(set) var request: URLRequest
     /// The time at which the current request began.
     private(set) var began: Date
-    /// The index of the load's entry in the recording; nil until the load has one.
-    var index: Int?
-    /// True once the load's entry did not fit into the recording.
-    var isOmitted = false
-    /// True if the entry is out of date.
-    var needsRewrite = true
-    /// The load as the summary counts it; nil if the load has not ended, or needs no entry.
-    ///
-    /// The summary keeps it only when the load is forgotten, because an answer may still come.
-    var count: (answer: RecordedAnswer, url: String, isOmitted: Bool)?
-
     /// The response from a file or an archived copy.
-    private(set) var answer: RecordingLog.Answer?
+    private(set) var answer: RecordedRequest.Answer?
     private var offered: CachedURLResponse?
     private var used: CachedURLResponse?
     private var head: URLResponse?
@@ -44,21 +31,13 @@ struct RecordedLoad {
     private var hasBody = false
     private(set) var ending: (date: Date, error: (any Error)?)?
     private var wasRedirected = false
-    /// True if a request before a redirect identified its user, if the redirect set a cookie, if a server asked for a
-    /// credential, or if cookies were sent.
-    private var wasPersonal = false
+    /// Nil until the session is known.
+    private var rule: SharedCopyRule?
+    /// True after a redirect that URL loading does not show.
+    private var isUnseen = false
 
     init(_ request: URLRequest, by asker: any AnyObject & Sendable, at date: Date) {
         (self.request, self.asker, began) = (request, asker, date)
-    }
-
-    /// The part of a load before a redirect, with the response that caused the redirect.
-    struct Redirect {
-        let request: URLRequest
-        let began: Date
-        /// The response; nil if URL loading does not report it.
-        let response: HTTPURLResponse?
-        let next: URLRequest
     }
 
     // MARK: - Steps
@@ -67,56 +46,49 @@ struct RecordedLoad {
     ///
     /// - Parameters:
     ///   - step: The step.
-    ///   - missingByteCount: The number of body bytes that were left out of the step.
     ///   - request: The request to which the step belongs.
-    ///   - sendsCookies: True if cookies go with the request, or with the next one after a redirect.
     ///   - date: The time of the step.
-    ///   - largestBody: The maximum length of a recorded body, in bytes.
-    /// - Returns: The redirect, if the step shows one; otherwise nil.
-    mutating func apply(
-        _ step: RequestStep,
-        leaving missingByteCount: Int = 0,
-        of request: URLRequest,
-        sendsCookies: Bool,
-        at date: Date,
-        largestBody: Int
-    ) -> Redirect? {
-        needsRewrite = true
-        defer { wasPersonal = wasPersonal || sendsCookies }
+    ///   - limit: The maximum length of a recorded body, in bytes.
+    /// - Returns: The request before a redirect, if the step shows one; otherwise nil.
+    mutating func apply(_ step: RequestStep, of request: URLRequest, at date: Date, limit: Int) -> RecordedRequest? {
         switch step {
         case .asked:
             // On Apple platforms, URL loading consults this library again after a redirect. So a new URL shows a
             // redirect.
             if request.url != self.request.url, !wasRedirected { return follow(nil, to: request, at: date) }
+        case .sent(let request):
+            rule = rule ?? SharedCopyRule()
+            rule?.ask(request)
         case .answered(let response, let byteCount, let substitution):
             answer = (response, byteCount, substitution)
             if isHeadAssumed { begin(nil) }
         case .offered(let response): offered = response
         case .used(let response): used = response
         case .received(let response): begin(response)
-        case .redirected(let response, let next): return follow(response, to: next, at: date)
-        case .challenged: wasPersonal = true
+        case .redirected(let response, let next):
+            rule?.receive(nil, response.value(forHTTPHeaderField:))
+            rule?.ask(next)
+            return follow(response, to: next, at: date)
+        case .challenged: rule?.challenge()
         case .receivedPart(let part):
             hasBody = true
-            byteCount += part.count + missingByteCount
-            if missingByteCount == 0, let known = body, known.count + part.count <= largestBody {
-                body?.append(part)
-            } else {
-                body = nil
-            }
+            byteCount += part.count
+            if byteCount > limit { body = nil }
+            body?.append(part)
         case .stored(let response):
             hasBody = true
             (head, byteCount) = (response.response, response.data.count)
-            body = byteCount <= largestBody ? response.data : nil
+            body = byteCount <= limit ? response.data : nil
         case .ended(let error): ending = ending ?? (date, error)
         }
         return nil
     }
 
-    private mutating func follow(_ response: HTTPURLResponse?, to next: URLRequest, at date: Date) -> Redirect {
-        let redirect = Redirect(request: request, began: began, response: response, next: next)
-        // A response that URL loading does not report may have identified the user.
-        wasPersonal = wasPersonal || identifiesUser || response?.identifiesUser ?? true
+    private mutating func follow(_ response: HTTPURLResponse?, to next: URLRequest, at date: Date) -> RecordedRequest {
+        var redirect = RecordedRequest(request: request, began: began, response: response, RecordedAnswer(.network))
+        redirect.target = next.url
+        if response == nil { redirect.answer.ended = "redirected, with a status that URL loading does not report" }
+        isUnseen = isUnseen || response == nil
         (request, began, wasRedirected) = (next, date, true)
         begin(nil)
         return redirect
@@ -130,12 +102,11 @@ struct RecordedLoad {
 
     /// Checks whether the task has ended.
     ///
-    /// - Returns: A redirect that no step has shown; nil if there is none. After such a redirect, the task's original
-    ///   and current requests have different URLs.
-    mutating func checkForEnd(at date: Date) -> Redirect? {
+    /// - Returns: The request before a redirect that no step has shown; nil if there is none. After such a redirect, the
+    ///   task's original and current requests have different URLs.
+    mutating func checkForEnd(at date: Date) -> RecordedRequest? {
         guard ending == nil, let task = asker as? URLSessionTask else { return nil }
         guard task.state == .completed || task.state == .canceling else { return nil }
-        needsRewrite = true
         ending = (date, task.error ?? (task.state == .canceling ? URLError(.cancelled) : nil))
         // If Foundation on Linux restarts a task after a challenge, no step shows the response to the new request.
         if answer == nil, let last = task.response, !isKnown(last) {
@@ -147,7 +118,6 @@ struct RecordedLoad {
         else { return nil }
         let known = (head, body, byteCount, hasBody)
         defer { (head, body, byteCount, hasBody) = known }
-        wasPersonal = wasPersonal || last.sendsCookies
         return follow(nil, to: last, at: began)
     }
 
@@ -160,13 +130,22 @@ struct RecordedLoad {
 
     // MARK: - Result
 
-    /// True if the load needs a separate entry.
-    ///
-    /// It is false if a file or an archived copy has answered, and the network has sent no response.
-    var needsEntry: Bool { answer == nil || head != nil }
+    /// The last request and its response, as known so far.
+    func result(limit: Int) -> RecordedRequest {
+        if let answer, head == nil { return RecordedRequest(request: request, began: began, answeredBy: answer) }
+        let outside = outsideResponse
+        var answer = answer.map { RecordedAnswer($0) } ?? RecordedAnswer(outside?.answerer ?? .nobody)
+        if self.answer == nil { answer.bytes = length }
+        answer.ended = endingInWords
+        var result = RecordedRequest(request: request, began: began, response: outside?.response, answer)
+        result.seconds = ending?.date.timeIntervalSince(began) ?? 0
+        result.length = length
+        (result.body, result.comment) = content(limit: limit)
+        return result
+    }
 
     /// The response from the network or from `URLCache`, and its source; nil if there is none.
-    var outsideResponse: (response: HTTPURLResponse, answerer: RecordedAnswer.Answerer)? {
+    private var outsideResponse: (response: HTTPURLResponse, answerer: RecordedAnswer.Answerer)? {
         if let response = used?.response as? HTTPURLResponse { return (response, .cache) }
         if let response = head as? HTTPURLResponse {
             // URL loading may have used the stored response without reporting it. Only a body shows that the network
@@ -176,45 +155,34 @@ struct RecordedLoad {
         return (offered?.response as? HTTPURLResponse).map { ($0, .cache) }
     }
 
-    /// The length of the body in bytes, as received or announced; nil if it is not known.
-    ///
-    /// The body is from the network or from `URLCache`.
-    var length: Int? {
+    /// The length of the body in bytes, as received or announced; 0 if it is not known.
+    private var length: Int {
         // A response to HEAD has no body. Its `Content-Length` is that of a response to GET (RFC 9110 §8.6).
         if request.httpMethod == "HEAD" { return 0 }
         if hasBody { return byteCount }
         if let used { return used.data.count }
-        let field = outsideResponse?.response.value(forHTTPHeaderField: "Content-Length")
-        return field.flatMap { Int($0) }.flatMap { (0...Self.largestLength).contains($0) ? $0 : nil }
+        let length = outsideResponse?.response.value(forHTTPHeaderField: "Content-Length").flatMap { Int($0) } ?? 0
+        // Larger numbers are not exact in JSON (RFC 8259 §6), and no body is longer.
+        return (0...(1 << 53)).contains(length) ? length : 0
     }
 
-    /// The largest length that is exact as a number of JSON (RFC 8259 §6); no body is longer.
-    private static let largestLength = 1 << 53
-
-    /// The whole body; nil if a part of it is unknown, or if the load has failed or has not ended.
-    var wholeBody: Data? { hasBody && ending != nil && ending?.error == nil ? body : nil }
-
-    /// True if a body was received, but was too long to be recorded, or lacks a part.
-    var isBodyIncomplete: Bool { hasBody && body == nil }
-
-    /// True if the current request may identify its user, apart from cookies that URL loading adds.
-    private var identifiesUser: Bool { request.isPersonal || SecretMask.isPresent(in: request.url) }
-
-    /// True if the response may be meant for a single user.
-    var isPersonal: Bool {
-        if wasPersonal || identifiesUser { return true }
-        guard let response = outsideResponse?.response else { return false }
-        if response.identifiesUser { return true }
-        if let field = response.value(forHTTPHeaderField: "Cache-Control") {
-            guard let directives = CacheControl.directives(field) else { return true }
-            if directives.contains("private") || directives.contains("no-store") { return true }
+    /// Returns the body, or the reason why it is not recorded.
+    private func content(limit: Int) -> (body: Data?, comment: String?) {
+        guard hasBody, ending != nil, ending?.error == nil else {
+            return (nil, length > 0 ? "URL loading did not hand it over" : nil)
         }
-        let vary = (response.field("Vary") ?? "").lowercased()
-        return ["*", "cookie", "authorization"].contains { vary.contains($0) }
+        guard let body else { return (nil, "it has \(byteCount) bytes, more than \(limit)") }
+        if body.isEmpty { return (nil, nil) }
+        guard var rule else { return (nil, "its session is not registered, so its request is not known") }
+        if isUnseen { return (nil, "URL loading did not show a redirect before it") }
+        if let response = outsideResponse?.response {
+            rule.receive(response.statusCode, response.value(forHTTPHeaderField:))
+        }
+        return rule.objection.map { (nil, "it is only recorded if anybody could get it, but \($0)") } ?? (body, nil)
     }
 
     /// The end of the load in words; nil if it ended without an error.
-    var endingInWords: String? {
+    private var endingInWords: String? {
         guard let ending else { return "not yet" }
         guard let error = ending.error else { return nil }
         if error is CancellationError || (error as? URLError)?.code == .cancelled { return "cancelled" }
@@ -225,15 +193,38 @@ struct RecordedLoad {
     }
 }
 
-extension URLRequest {
-    /// True if URL loading would now send cookies of the shared storage with the request.
-    var sendsCookies: Bool {
-        guard let url, httpShouldHandleCookies else { return false }
-        return HTTPCookieStorage.shared.cookies(for: url)?.isEmpty == false
+/// One request and what is recorded of it.
+struct RecordedRequest {
+    /// A response from a file or an archived copy; a copy belongs to no substitution.
+    typealias Answer = (response: URLResponse, byteCount: Int, substitution: Substitution?)
+
+    var request: URLRequest
+    let began: Date
+    var seconds: TimeInterval = 0
+    var response: URLResponse?
+    var answer: RecordedAnswer
+    /// The length of the body, in bytes; 0 if it is not known.
+    var length = 0
+    var body: Data?
+    var comment: String?
+    /// The target, if the response is a redirect.
+    var target: URL?
+    /// True if a file or an archived copy has answered, and the network has sent no response.
+    private(set) var isAnsweredAlone = false
+
+    init(request: URLRequest, began: Date, response: HTTPURLResponse?, _ answer: RecordedAnswer) {
+        (self.request, self.began, self.response, self.answer) = (request, began, response, answer)
+    }
+
+    init(request: URLRequest, began: Date, answeredBy answer: Answer) {
+        (self.request, self.began, response, self.answer) = (request, began, answer.response, RecordedAnswer(answer))
+        (length, isAnsweredAlone) = (answer.byteCount, true)
     }
 }
 
-extension HTTPURLResponse {
-    /// True if the response sets a cookie, or holds another secret.
-    fileprivate var identifiesUser: Bool { isPersonal || value(forHTTPHeaderField: "Set-Cookie") != nil }
+extension RecordedAnswer {
+    fileprivate init(_ given: RecordedRequest.Answer) {
+        self.init(given.substitution == nil ? .archive : .file)
+        (file, line, bytes) = (given.substitution?.file, given.substitution?.line, given.byteCount)
+    }
 }

@@ -5,8 +5,10 @@ public import LocalSubstitutionCache
 ///
 /// ``LocalSubstitutionCache/LocalSubstitutionCache/record(to:options:)`` starts a recording, and ``stop()`` ends it.
 public final class Recording: Sendable {
-    /// The limits of a recording.
+    /// What a recording holds.
     public struct Options: Sendable {
+        /// The hosts whose URLs and bodies are recorded; each in ASCII, without a port.
+        public var hosts: Set<String>
         /// The maximum length of a recorded body, in bytes.
         public var largestBody = 2_000_000
         /// The size of the file, in bytes, beyond which further requests are only counted.
@@ -15,7 +17,9 @@ public final class Recording: Sendable {
         public var limit = 20_000_000
 
         /// Creates options with the default limits.
-        public init() {}
+        ///
+        /// - Parameter hosts: The hosts whose URLs and bodies are recorded.
+        public init(hosts: Set<String> = []) { self.hosts = hosts }
     }
 
     /// The file of the recording.
@@ -28,25 +32,19 @@ public final class Recording: Sendable {
         (self.file, self.cache) = (file, cache)
         log = RecordingLog(cache, try RecordingFile(file), options)
         try Self.beginning.withLock {
-            // The file belongs to one recording: the last.
-            let replaced = RecordingsAtExit.logs.filter { $0.file.path == log.file.path }
-            for other in replaced { other.setReplaced(true) }
-            do {
-                try log.save()
-            } catch {
-                for other in replaced { other.setReplaced(false) }
-                throw error
+            // The file belongs to one recording: the last. So the others of the file and of the cache end.
+            let path = log.file.path
+            for other in RecordingsAtExit.logs where other.file.path == path || other === cache.observer {
+                other.leaveFile()
+                RecordingsAtExit.remove(other)
             }
-            let previous = cache.observer as? RecordingLog
+            try log.save()
             cache.observer = log
-            for other in replaced + [previous].compactMap(\.self) {
-                if (try? other.end()) != nil { RecordingsAtExit.remove(other) }
-            }
             RecordingsAtExit.add(log)
         }
     }
 
-    /// The lock that is held while a recording begins.
+    /// The lock that is held while a recording begins or ends.
     private static let beginning = NSLock()
 
     /// The summary of the requests so far.
@@ -54,21 +52,23 @@ public final class Recording: Sendable {
     /// Cost: a few microseconds for each request since the file was last written.
     public var summary: RecordingSummary { log.summary }
 
-    /// Writes all new requests to the file now.
+    /// Writes all requests that have ended to the file now.
     ///
-    /// Without this call, they are written within a second, and when the process exits.
+    /// Without this call, they are written within two seconds, and when the process exits.
     ///
     /// - Throws: An error whose description says why the file cannot be written; the previous file stays.
     public func save() throws { try log.save() }
 
-    /// Ends the recording, and writes all new requests to the file.
+    /// Ends the recording, and writes all requests to the file, also those in progress.
     ///
     /// - Throws: The same errors as ``save()``.
     public func stop() throws {
-        Self.beginning.withLock { if let cache, cache.observer === log { cache.observer = nil } }
-        // Until the file is written, the next recording to the file must know of this one.
-        try log.end()
-        RecordingsAtExit.remove(log)
+        try Self.beginning.withLock {
+            if let cache, cache.observer === log { cache.observer = nil }
+            guard RecordingsAtExit.logs.contains(where: { $0 === log }) else { return }
+            try log.end()
+            RecordingsAtExit.remove(log)
+        }
     }
 }
 
@@ -86,14 +86,18 @@ extension LocalSubstitutionCache {
     /// developer tools of browsers read the file, too. <doc:TestingYourApp> describes the contents of the file, and
     /// what the library cannot see.
     ///
-    /// At most once a second, the file is written under a temporary name and renamed. So a reader finds a complete
-    /// version at any moment. The last requests are written when the process exits, unless that gets no further for two
-    /// seconds. If the process is killed, the requests of the last two seconds are lost, and more on a busy machine,
+    /// A request is written once, a second after it has ended. At most once a second, the file is written under a
+    /// temporary name and renamed. So a reader finds a complete version at any moment. The last requests are written
+    /// when the process exits, unless that gets no further for two seconds. If the process is killed, the requests of
+    /// the last two seconds are lost, and more on a busy machine,
     /// unless `Recording.save()` or `Recording.stop()` was called. An existing file is replaced.
     ///
-    /// Only the file's owner can read it, and on Apple platforms the file is excluded from backups. The recording
-    /// leaves out user info in URLs, query values that may be secrets, and the values of header fields that may hold
-    /// secrets. It also leaves out the bodies of responses that may be meant for a single user.
+    /// Of a host that neither the manifest nor the options name, the file has one entry, with methods, statuses and
+    /// counts, but no path. Of the manifest's hosts, it has the method, path, names of query parameters, status, type,
+    /// size, time and source of each request, and the manifest's entry. Of the hosts in the options, it also has whole
+    /// URLs, and the body of a response that could be given to anybody: see `OfflineArchive` for the rule. It holds no
+    /// value of a request's header field, no user information of a URL, and no fragment. Only the file's owner can read
+    /// it, and on Apple platforms the file is excluded from backups.
     ///
     /// A recording continues until `Recording.stop()` is called, the next recording of this cache or to this file
     /// starts, or the cache is deallocated. Cost: recording a request takes about a fifth of the time of a task that a
@@ -101,7 +105,7 @@ extension LocalSubstitutionCache {
     ///
     /// - Parameters:
     ///   - file: The file, in a folder that exists.
-    ///   - options: The limits of the recording.
+    ///   - options: The named hosts and the limits.
     /// - Returns: The recording. The caller does not have to keep it.
     /// - Throws: An error whose description says why the file cannot be written.
     @discardableResult

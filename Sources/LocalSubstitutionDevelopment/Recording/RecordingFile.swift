@@ -5,12 +5,12 @@ import SubstitutionStandards
 /// The file of a recording, in which a reader finds a complete version at any moment.
 ///
 /// Each version is first written to a temporary file in the same folder. Then the temporary file replaces the
-/// recording's file.
+/// recording's file. Only one process may write to it.
 struct RecordingFile: Sendable {
     let url: URL
     /// The file's path without symbolic links in the folder's path.
     let path: FilePath
-    /// The temporary file for the next version; each recording has a different one.
+    /// The temporary file for the next version; a process that was killed leaves at most this one.
     private let draft: URL
 
     /// - Parameter url: The file, in a folder that exists.
@@ -25,30 +25,15 @@ struct RecordingFile: Sendable {
             throw .unwritten(url.path, "it is a folder")
         }
         self.url = url
-        let prefix = ".\(url.lastPathComponent)."
-        let unique = "\(ProcessInfo.processInfo.processIdentifier).\(UUID().uuidString.prefix(8))"
         let realFolder = (try? FilePath(resolving: folder.path))?.text ?? folder.path
-        draft = URL(fileURLWithPath: realFolder).appendingPathComponent(prefix + unique)
+        draft = URL(fileURLWithPath: realFolder).appendingPathComponent(".\(url.lastPathComponent).draft")
         path = FilePath(realFolder + "/" + url.lastPathComponent)
-        do {
-            // Remove the temporary files of processes that were killed while they wrote.
-            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-                let parts = name.dropFirst(prefix.count).split(separator: ".", omittingEmptySubsequences: false)
-                guard name.hasPrefix(prefix), parts.count == 2, parts[1].count == 8, parts[1].allSatisfy(\.isHexDigit),
-                    let process = pid_t(parts[0]), process > 0, kill(process, 0) != 0, errno == ESRCH
-                else { continue }
-                unlink(folder.appendingPathComponent(name).path)
-            }
-        } catch {
-            throw .unwritten(url.path, "the folder cannot be listed: \(error.localizedDescription)")
-        }
     }
 
     /// Writes a version.
     ///
-    /// - Parameter parts: The text of the version, in parts.
     /// - Throws: ``RecordingProblem`` if the version cannot be written; the previous version stays.
-    func write(_ parts: some Sequence<Data>) throws(RecordingProblem) {
+    func write(_ text: Data) throws(RecordingProblem) {
         unlink(draft.path)
         // Let only the owner read the file, and follow no symbolic link.
         let descriptor = uninterrupted {
@@ -57,15 +42,7 @@ struct RecordingFile: Sendable {
         guard descriptor >= 0 else { throw .unwritten(url.path, Self.reason) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
-            var buffer = Data(capacity: 1 << 16)
-            for part in parts {
-                buffer.append(part)
-                if buffer.count >= 1 << 16 {
-                    try file.write(contentsOf: buffer)
-                    buffer.removeAll(keepingCapacity: true)
-                }
-            }
-            try file.write(contentsOf: buffer)
+            try file.write(contentsOf: text)
             try file.close()
         } catch {
             unlink(draft.path)

@@ -1,6 +1,5 @@
 import Foundation
 import LocalSubstitutionCache
-import SubstitutionChecking
 import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
@@ -10,220 +9,173 @@ import FoundationNetworking
 
 /// An observer that records the requests of a cache in a file.
 ///
-/// The file is written at most once a second, and also by ``save()``.
-///
-/// URL loading only waits until a step is appended to a list. At intervals, the queue takes a turn. It converts the
-/// steps to entries of the file, and checks which tasks have ended. Then it writes the file if there is anything new.
-///
-/// A load has a separate entry if no file answers it, or if the network has responded. The entry is rewritten as more
-/// becomes known. Responses from files have no separate entries: equal ones are counted in one entry. (In this file, an
-/// entry belongs to the HAR file, unless it is called the manifest's entry.)
-// The properties from `steps` to `hasEnded` are only accessed inside the lock. All others are only accessed on the
-// queue.
+/// URL loading only waits until a step is queued. A load is written once, when it is over. Equal answers of files are
+/// counted in one entry, and so are all requests to a host that nobody named.
+// All state is only accessed on the queue. There an object of the app may be released, whose `deinit` may call this
+// object. So loads are released only where no state is being changed.
 final class RecordingLog: RequestObserver, @unchecked Sendable {
-    private struct Step {
-        let step: RequestStep
-        /// The number of body bytes that were left out of this step because the queue did not keep up.
-        let missingByteCount: Int
-        let request: URLRequest
-        /// The task, or an object that represents a page's load; nil for a page's request that a file answers.
-        let asker: (any AnyObject & Sendable)?
-        let date = Date()
-        /// True if cookies go with the request, or with the next one after a redirect.
-        let sendsCookies: Bool
-    }
-
-    /// The properties that responses from files must share to be counted in one entry.
-    struct FileKey: Hashable {
-        let method: String
+    /// What requests must share to be counted in one entry; without a method, all requests to a host.
+    private struct Key: Hashable {
         let url: String
-        let file: String?
-        let line: Int?
-        let status: Int
+        var method: String?
+        var file: String?
+        var line: Int?
+        var status = 0
     }
 
-    /// A response from a file or an archived copy; a copy belongs to no substitution.
-    typealias Answer = (response: URLResponse, byteCount: Int, substitution: Substitution?)
+    /// Requests that are counted in one entry.
+    private struct Count {
+        var first: RecordedRequest
+        var methods: [String: Int] = [:]
+        var statuses: [String: Int] = [:]
+    }
 
-    private let lock = NSLock()
-    private var steps: [Step] = []
-    /// The number of bytes in the received parts and stored responses that the steps hold.
-    private var heldBytes = 0
-    /// The number of steps that were dropped.
-    private var dropped = 0
-    private var isScheduled = false
-    /// True if an extra turn is scheduled, because the steps exceed `earlyLimits`.
-    private var isEarlyTurnScheduled = false
-    /// The end of the last scheduled turn.
-    private var lastTurn = DispatchTime(uptimeNanoseconds: 0)
-    /// The number of steps that the queue has processed, and of entries and parts of the file that it has written.
-    private var progress = 0
-    /// True once no more steps are recorded.
-    private var hasEnded = false
-
-    /// The queue of all work; internal so that tests can block it.
+    /// The queue of all work; internal for tests.
     let queue = DispatchQueue(label: "LocalSubstitutionCache.recording", qos: .utility)
+    private let ownQueue = DispatchSpecificKey<ObjectIdentifier>()
     private weak var cache: LocalSubstitutionCache?
     let file: RecordingFile
-    /// True while the file belongs to another recording.
-    private var isReplaced = false
-    private let options: Recording.Options
+    private var options: Recording.Options
+    private var hasEnded = false
     private var loads: [ObjectIdentifier: RecordedLoad] = [:]
-    /// The tasks and other objects of forgotten loads, until they are released outside the queue.
-    private var forgotten: [any AnyObject & Sendable] = []
-    /// The text of each entry, in the order in which the entries were added.
-    private(set) var entryTexts: [Data] = []
+    /// The text of each separate entry.
+    private var texts: [Data] = []
+    private var counts: [Key: Count] = [:]
+    /// The size of the entries in bytes; a higher count may need a few bytes more.
     private var size = 0
-    /// The entries that count responses from files, with their indices in `entryTexts`.
-    private(set) var files: [FileKey: (index: Int, entry: HAREntry)] = [:]
-    private var changedFiles: Set<FileKey> = []
-    private var hasNews = true
+    /// The hosts of a table's entries.
+    private var manifest: (hosts: Set<String>, table: SubstitutionTable?) = ([], nil)
+    private var (hasNews, isScheduled) = (true, false)
     private var runningSummary = RecordingSummary()
 
     init(_ cache: LocalSubstitutionCache, _ file: RecordingFile, _ options: Recording.Options) {
         (self.cache, self.file, self.options) = (cache, file, options)
+        self.options.hosts = Set(options.hosts.map { $0.lowercased() })
+        queue.setSpecific(key: ownQueue, value: ObjectIdentifier(self))
     }
 
     // MARK: - Called on any thread
 
     func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
-        // Asked when the step happens, because the app may set or remove cookies before the queue's turn.
-        let sendsCookies =
-            switch step {
-            case .asked, .offered, .received: request.sendsCookies
-            case .redirected(_, let next): next.sendsCookies
-            default: false
-            }
-        lock.withLock {
-            guard !hasEnded else { return }
-            guard steps.count < Self.hardLimits.steps else {
-                dropped += 1
-                return
-            }
-            var (step, missingByteCount) = (step, 0)
-            if case .receivedPart(let part) = step {
-                // If the queue does not keep up, hold only the length of the part.
-                if heldBytes > Self.hardLimits.bytes { (step, missingByteCount) = (.receivedPart(Data()), part.count) }
-                heldBytes += part.count - missingByteCount
-            } else if case .stored(let response) = step {
-                guard heldBytes <= Self.hardLimits.bytes else {
-                    dropped += 1
-                    return
-                }
-                heldBytes += response.data.count
-            }
-            steps.append(
-                Step(
-                    step: step,
-                    missingByteCount: missingByteCount,
-                    request: request,
-                    asker: asker,
-                    sendsCookies: sendsCookies
-                )
-            )
+        let date = Date()
+        queue.async { [self] in
+            if hasEnded { return }
+            process(step, request, asker, date)
             if !isScheduled { schedule() }
-            guard !isEarlyTurnScheduled, steps.count > Self.earlyLimits.steps || heldBytes > Self.earlyLimits.bytes
-            else { return }
-            isEarlyTurnScheduled = true
-            queue.async { [self] in processSteps() }
         }
     }
 
-    /// The limits on steps and their body bytes.
-    ///
-    /// Above `earlyLimits`, the queue takes an extra turn. Above `hardLimits`, steps or bytes are dropped.
-    private static let (earlyLimits, hardLimits) = ((steps: 4_000, bytes: 4 << 20), (steps: 100_000, bytes: 32 << 20))
+    /// Writes all loads that have ended.
+    func save() throws { try sync { try write { $0.ending != nil } } }
 
-    /// The minimum time between two scheduled turns, and the minimum delay before a turn.
-    ///
-    /// During the delay, steps are collected for the turn.
-    private static var pause: (between: DispatchTimeInterval, before: DispatchTimeInterval) {
-        (.seconds(1), .milliseconds(50))
-    }
-
-    /// Schedules the next turn of the queue; called inside the lock.
-    ///
-    /// The turn writes the file if there is anything new.
-    private func schedule() {
-        isScheduled = true
-        let turn = max(lastTurn + Self.pause.between, .now() + Self.pause.before)
-        queue.asyncAfter(deadline: turn) { [self] in
-            try? processAndWrite()
-            lock.withLock {
-                isScheduled = false
-                lastTurn = .now()
-                // Tasks do not report their end. So take turns until all loads have ended and are forgotten.
-                if !steps.isEmpty || !loads.isEmpty { schedule() }
-            }
-        }
-    }
-
-    /// Processes the steps, and writes the file now if there is anything new.
-    func save() throws { try queue.sync { try processAndWrite() } }
-
-    /// Records no more steps, and writes the file now if there is anything new.
+    /// Records no more steps, and writes all loads, also those in progress.
     func end() throws {
-        lock.withLock { hasEnded = true }
-        try queue.sync {
-            defer { forget(where: { _ in true }) }
-            try processAndWrite()
+        try sync {
+            hasEnded = true
+            try write { _ in true }
         }
     }
 
-    /// Sets whether the file belongs to another recording; then this object does not write it.
-    func setReplaced(_ isReplaced: Bool) { queue.sync { self.isReplaced = isReplaced } }
-
-    /// Writes all new requests to the file before the process ends.
-    ///
-    /// If the queue gets no further during one `wait`, this method gives up.
-    func saveBeforeExit(wait: (DispatchWorkItem) -> DispatchTimeoutResult = { $0.wait(timeout: .now() + 2) }) {
-        let work = DispatchWorkItem { [self] in try? processAndWrite() }
-        var last = currentProgress
+    /// Does the same as ``save()`` before the process exits, within two seconds.
+    func saveBeforeExit() {
+        let work = DispatchWorkItem { [self] in try? write { _ in true } }
         queue.async(execute: work)
-        while wait(work) == .timedOut, currentProgress != last { last = currentProgress }
+        _ = work.wait(timeout: .now() + 2)
     }
-
-    /// The progress of the queue; internal for tests.
-    var currentProgress: Int { lock.withLock { progress } }
-
-    private func advance() { lock.withLock { progress += 1 } }
 
     /// The summary of all requests so far.
     var summary: RecordingSummary {
-        queue.sync {
-            processSteps()
+        sync {
+            checkTasks()
             var summary = runningSummary
-            for load in loads.values { summary.addLoad(load) }
+            for load in loads.values where load.ending != nil || load.answer != nil {
+                add(load.result(limit: options.largestBody), to: &summary)
+            }
             return summary
         }
     }
 
+    /// Ends the recording, because its file belongs to another one from now on.
+    func leaveFile() {
+        try? end()
+        sync { hasNews = false }
+    }
+
+    /// Runs `body` on the queue, also if it is called there.
+    private func sync<Result>(_ body: () throws -> Result) rethrows -> Result {
+        DispatchQueue.getSpecific(key: ownQueue) == ObjectIdentifier(self) ? try body() : try queue.sync(execute: body)
+    }
+
     // MARK: - On the queue
 
-    private func processAndWrite() throws(RecordingProblem) {
-        processSteps()
-        guard hasNews, !isReplaced else { return }
-        var losses: [String] = []
-        if runningSummary.omitted > 0 {
-            losses.append("\(runningSummary.omitted) more were not recorded: the file has reached its limit.")
+    /// Schedules the next turn, which writes the file.
+    private func schedule() {
+        isScheduled = true
+        queue.asyncAfter(deadline: .now() + 1) { [self] in
+            isScheduled = false
+            let now = Date()
+            // Until a second after the end, URL loading may still pass the response to a cache.
+            try? write { load in load.ending.map { abs(now.timeIntervalSince($0.date)) >= 1 } ?? false }
+            // Tasks do not report their end.
+            if !loads.isEmpty, !isScheduled { schedule() }
         }
-        if let sentence = runningSummary.sentenceOnDroppedEvents { losses.append(sentence) }
-        let comment = losses.isEmpty ? nil : losses.joined(separator: " ")
-        let beginning = HAREntry.beginning(
-            creator: HAREntry.creator,
-            version: libraryVersion,
-            comment: comment
-        )
-        var parts = [beginning]
-        for text in entryTexts where !text.isEmpty { parts += [Data((parts.count == 1 ? "\n" : ",\n").utf8), text] }
-        parts.append(HAREntry.end)
+    }
+
+    private func process(
+        _ step: RequestStep,
+        _ request: URLRequest,
+        _ asker: (any AnyObject & Sendable)?,
+        _ date: Date
+    ) {
+        guard let asker else {
+            guard case .answered(let response, let byteCount, let substitution) = step else { return }
+            let answer = (response, byteCount, substitution)
+            runningSummary.requestCount += 1
+            return write(RecordedRequest(request: request, began: date, answeredBy: answer))
+        }
+        let key = ObjectIdentifier(asker)
+        if loads[key] == nil {
+            switch step {
+            // Every load begins with one of these steps; any other one belongs to a load that is written already.
+            case .asked, .answered, .offered, .used: break
+            default: return
+            }
+            loads[key] = RecordedLoad(request, by: asker, at: date)
+            runningSummary.requestCount += 1
+        }
+        if let redirect = loads[key]?.apply(step, of: request, at: date, limit: options.largestBody) {
+            runningSummary.requestCount += 1
+            write(redirect)
+        }
+    }
+
+    private func checkTasks() {
+        let now = Date()
+        for key in loads.keys {
+            // URL loading does not report every redirect. When a task ends, its requests may show one.
+            guard let redirect = loads[key]?.checkForEnd(at: now) else { continue }
+            runningSummary.requestCount += 1
+            write(redirect)
+        }
+    }
+
+    /// Writes the entries of the loads that are over, and then the file if there is anything new.
+    private func write(_ isOver: (RecordedLoad) -> Bool) throws(RecordingProblem) {
+        checkTasks()
+        let over = loads.filter { isOver($1) }
+        for key in over.keys { loads[key] = nil }
+        for load in over.values.sorted(by: { $0.began < $1.began }) { write(load.result(limit: options.largestBody)) }
+        guard hasNews else { return }
+        let omitted = runningSummary.omitted
+        let comment = omitted > 0 ? "\(omitted) more were not recorded: the file has reached its limit." : nil
+        var text = HAREntry.beginning(creator: HAREntry.creator, version: libraryVersion, comment: comment)
+        let counted = counts.sorted { $0.value.first.began < $1.value.first.began }.compactMap { json($0, $1) }
+        for (index, entry) in (counted + texts).enumerated() {
+            text += Data((index == 0 ? "\n" : ",\n").utf8)
+            text += entry
+        }
         do {
-            try file.write(
-                parts.lazy.map { part in
-                    self.advance()
-                    return part
-                }
-            )
+            try file.write(text + HAREntry.end)
             (hasNews, runningSummary.problem) = (false, nil)
         } catch {
             runningSummary.problem = "\(error)"
@@ -231,269 +183,127 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
     }
 
-    /// Converts the steps to entries, and checks which tasks have ended; does not write the file.
-    private func processSteps() {
-        let (steps, dropped) = lock.withLock {
-            defer { (self.steps, self.dropped, heldBytes, isEarlyTurnScheduled) = ([], 0, 0, false) }
-            return (self.steps, self.dropped)
+    // MARK: - What is recorded
+
+    private func isNamed(_ url: URL?) -> Bool { url?.host.map { options.hosts.contains($0.lowercased()) } ?? false }
+
+    /// Returns the host of a URL if neither the options nor the manifest name it; otherwise nil.
+    private func unnamedHost(of url: URL?) -> String? {
+        guard let host = url?.host?.lowercased() else { return "" }
+        if let table = cache?.currentTable, table !== manifest.table {
+            let keys = table.substitutions.map { $0.url.hasPrefix("//") ? "http:" + $0.url : $0.url }
+            manifest = (Set(keys.compactMap { URL(string: $0)?.host?.lowercased() }), table)
         }
-        runningSummary.droppedEvents += dropped
-        for step in steps {
-            process(step)
-            advance()
-        }
-        let now = Date()
-        for key in loads.sorted(by: { $0.value.began < $1.value.began }).map(\.key) {
-            // URL loading does not report every redirect. When a task ends, its requests may show one.
-            if let redirect = loads[key]?.checkForEnd(at: now) { appendEntry(of: redirect) }
-            writeEntry(of: key)
-            advance()
-        }
-        // Forget a load one second after its end: until then, URL loading may still pass the response to a cache.
-        forget { $0.ending.map { abs(now.timeIntervalSince($0.date)) >= 1 } ?? false }
-        // A higher count takes a few bytes more, and may exceed the limit.
-        for key in changedFiles { if let known = files[key] { write(known.entry, at: known.index, within: .max) } }
-        changedFiles = []
+        return isNamed(url) || manifest.hosts.contains(host) ? nil : host
     }
 
-    /// Forgets loads, and releases their tasks a little later.
-    ///
-    /// With a task, its delegate may be released. The delegate's `deinit` may call this object, so it must not run on
-    /// the queue.
-    private func forget(where isForgotten: (RecordedLoad) -> Bool) {
-        for (key, load) in loads where isForgotten(load) {
-            loads[key] = nil
-            forgotten.append(load.asker)
-            runningSummary.addLoad(load)
-        }
-        guard !forgotten.isEmpty else { return }
-        DispatchQueue.global(qos: .utility).async { [self] in
-            let released = queue.sync {
-                defer { forgotten = [] }
-                return forgotten
-            }
-            withExtendedLifetime(released) {}
+    /// Returns the part of a URL that is recorded, and whether the rest was left out.
+    private func shown(_ url: URL?) -> (text: String, isShortened: Bool?) {
+        guard let url else { return ("", nil) }
+        if let host = unnamedHost(of: url) { return ("\(url.scheme ?? "http")://\(host)/", true) }
+        var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        parts?.user = nil
+        parts?.password = nil
+        parts?.fragment = nil
+        let whole = parts?.url ?? url
+        let text = isNamed(url) ? whole.absoluteString : RequestedURL(whole).description
+        return (text, text == whole.absoluteString ? nil : true)
+    }
+
+    /// Adds a request to a summary.
+    private func add(_ item: RecordedRequest, to summary: inout RecordingSummary) {
+        switch item.answer.answeredBy {
+        // If the network was asked first, the bytes of the file or copy do not count as saved.
+        case .file, .archive: summary.addFileResponse(byteCount: item.isAnsweredAlone ? item.answer.bytes : 0)
+        case .cache, .network, .nobody:
+            if let host = unnamedHost(of: item.request.url) { return summary.addLoad(ofUnnamed: host) }
+            guard let url = item.request.url, item.answer.answeredBy == .network, item.target == nil else { return }
+            summary.addMiss(RequestedURL(url), byteCount: item.answer.bytes, cache?.explain(item.request).description)
         }
     }
 
-    private func process(_ step: Step) {
-        guard let asker = step.asker else {
-            guard case .answered(let response, let byteCount, let substitution) = step.step else { return }
-            runningSummary.requests += 1
-            return countFileResponse(step.request, (response, byteCount, substitution), at: step.date)
-        }
-        let key = ObjectIdentifier(asker)
-        if loads[key] == nil {
-            switch step.step {
-            // Every load begins with one of these steps.
-            case .asked, .answered, .offered, .used: break
-            // Any other step belongs to a load that is already forgotten, or whose first step was dropped.
-            default: return forgotten.append(asker)
-            }
-            loads[key] = RecordedLoad(step.request, by: asker, at: step.date)
-            runningSummary.requests += 1
-        }
-        let wasAnswered = loads[key]?.answer != nil
-        let redirect = loads[key]?.apply(
-            step.step,
-            leaving: step.missingByteCount,
-            of: step.request,
-            sendsCookies: step.sendsCookies,
-            at: step.date,
-            largestBody: options.largestBody
-        )
-        if let redirect { appendEntry(of: redirect) }
-        // For one task, the cache and then the protocol may report the same response: count it once. A load with a
-        // separate entry is not counted here.
-        guard !wasAnswered, let load = loads[key], let answer = load.answer, !load.needsEntry else { return }
-        withdrawEntry(of: key)
-        countFileResponse(load.request, answer, at: step.date)
-    }
-
-    // MARK: - Entries
-
-    /// Counts a response for which the network was not queried: from a file, or from an archived copy.
-    private func countFileResponse(_ request: URLRequest, _ given: Answer, at date: Date) {
-        let (response, byteCount, _) = given
-        runningSummary.addFileResponse(byteCount: byteCount)
-        var answer = RecordedAnswer(given)
-        let (method, url) = (request.httpMethod ?? "GET", Self.masked(request.url))
-        let status = (response as? HTTPURLResponse)?.statusCode ?? 200
-        let key = FileKey(method: method, url: url, file: answer.file, line: answer.line, status: status)
-        guard let known = files[key] else {
-            let entry = HAREntry(
-                date,
-                // The entry counts several requests. Their header fields may differ, so the entry lists none of them.
-                HAREntry.Request(method: method, url: url, headers: []),
-                Self.response(response as? HTTPURLResponse, HAREntry.Content(size: byteCount, type: response.mimeType)),
-                answer
-            )
-            if let index = append(entry) { files[key] = (index, entry) }
-            return
-        }
-        answer.times.add(stated: known.entry.substitution?.times ?? 0)
-        answer.bytes.add(stated: known.entry.substitution?.bytes ?? 0)
-        files[key]?.entry.substitution = answer
-        changedFiles.insert(key)
-    }
-
-    /// Writes a load's separate entry, as known so far, if the load needs one.
-    private func writeEntry(of key: ObjectIdentifier) {
-        guard let load = loads[key], load.needsRewrite, load.needsEntry else { return }
-        loads[key]?.needsRewrite = false
-        let url = Self.masked(load.request.url)
-        let outsideResponse = load.outsideResponse
-        var answer = RecordedAnswer(outsideResponse?.answerer ?? .nobody)
-        if let given = load.answer {
-            answer = RecordedAnswer(given)
-        } else {
-            explain(load.request, url, &answer)
-            answer.bytes = load.length ?? 0
-        }
-        answer.ended = load.endingInWords
-        if load.isPersonal { answer.isPersonal = true }
-        let request = HAREntry.Request(
-            method: load.request.httpMethod ?? "GET",
-            url: url,
-            headers: Self.fields(load.request.allHTTPHeaderFields ?? [:])
-        )
-        let seconds = load.ending?.date.timeIntervalSince(load.began) ?? 0
-        let content = content(of: load, answer)
-        let entry = HAREntry(
-            load.began,
-            lasting: seconds,
-            request,
-            Self.response(outsideResponse?.response, content),
-            answer
-        )
-        var isOmitted = load.isOmitted
-        if let index = load.index {
-            if !write(entry, at: index) {
-                // An entry that is not up to date would say that the load has not ended.
-                withdrawEntry(of: key)
-                isOmitted = true
-                runningSummary.omitted += 1
-            }
-        } else if !isOmitted {
-            let index = append(entry)
-            isOmitted = index == nil
-            loads[key]?.index = index
-        }
-        loads[key]?.isOmitted = isOmitted
-        if load.ending != nil { loads[key]?.count = (answer, url, isOmitted) }
-    }
-
-    /// Removes a load's separate entry, if it has one: it was written before the answer was known.
-    private func withdrawEntry(of key: ObjectIdentifier) {
-        if let index = loads[key]?.index {
-            size -= entryTexts[index].count
-            entryTexts[index] = Data()
-        }
-        if loads[key]?.isOmitted == true { runningSummary.omitted -= 1 }
-        loads[key]?.index = nil
-        loads[key]?.isOmitted = false
-        loads[key]?.count = nil
-    }
-
-    /// Adds an entry for the part of a load before a redirect.
-    private func appendEntry(of redirect: RecordedLoad.Redirect) {
-        let url = Self.masked(redirect.request.url)
-        var answer = RecordedAnswer(.network)
-        explain(redirect.request, url, &answer)
-        if redirect.response == nil { answer.ended = "redirected, with a status that URL loading does not report" }
-        let response = HAREntry.Response(
-            status: redirect.response?.statusCode ?? 0,
-            headers: Self.fields(redirect.response?.allHeaderFields as? [String: String] ?? [:]),
-            content: HAREntry.Content(size: 0, type: redirect.response?.mimeType),
-            redirectURL: Self.masked(redirect.next.url)
-        )
-        let request = HAREntry.Request(
-            method: redirect.request.httpMethod ?? "GET",
-            url: url,
-            headers: Self.fields(redirect.request.allHTTPHeaderFields ?? [:])
-        )
-        append(HAREntry(redirect.began, request, response, answer))
-        runningSummary.requests += 1
-    }
-
-    /// Adds to `answer` the reason why no file answers, and the manifest's entry that names the URL, if there is one.
-    private func explain(_ request: URLRequest, _ url: String, _ answer: inout RecordedAnswer) {
-        var asked = request
-        // The explanation contains the URL, so explain the masked URL. An entry that names the URL with its secret is
-        // then not found.
-        asked.url = URL(string: url)
-        guard let explanation = cache?.explain(asked) else { return }
-        answer.reason = SecretMask.masked(text: explanation.description)
-        (answer.file, answer.line) = (explanation.substitution?.file, explanation.substitution?.line)
-    }
-
-    private func content(of load: RecordedLoad, _ answer: RecordedAnswer) -> HAREntry.Content {
-        let type = load.outsideResponse?.response.value(forHTTPHeaderField: "Content-Type")
-        let size = load.length ?? 0
-        var comment: String?
-        if answer.isPersonal == true {
-            comment = "it may be for one person"
-        } else if load.request.httpMethod ?? "GET" != "GET" {
-            if size > 0 { comment = "only the bodies of responses to GET are recorded" }
-        } else if load.isBodyIncomplete {
-            comment =
-                size > options.largestBody
-                ? "it has \(size) bytes, more than \(options.largestBody)" : "it came too fast to be recorded"
-        } else if let body = load.wholeBody, !body.isEmpty {
-            return HAREntry.Content(size: size, type: type, base64: body.base64EncodedString())
-        } else if size > 0 {
-            comment = "URL loading did not hand it over"
-        }
-        return HAREntry.Content(size: size, type: type, base64: nil, comment: comment)
-    }
-
-    private static func masked(_ url: URL?) -> String { SecretMask.masked(url?.absoluteString ?? "") }
-
-    private static func fields(_ fields: [String: String]) -> [HAREntry.Field] {
-        fields.sorted { $0.key < $1.key }.map { HAREntry.Field(name: $0.key, value: $0.value) }
-    }
-
-    private static func response(_ response: HTTPURLResponse?, _ content: HAREntry.Content) -> HAREntry.Response {
-        let fields = fields(response?.allHeaderFields as? [String: String] ?? [:])
-        return HAREntry.Response(status: response?.statusCode ?? 0, headers: fields, content: content)
-    }
-
-    // MARK: - The file's text
-
-    /// The size of the file, in bytes, beyond which entries are written without their bodies.
-    private var limitOfBodies: Int { options.limit / 4 * 3 }
-
-    /// Adds an entry and returns its index.
-    ///
-    /// If the entry does not fit, this method counts its request as omitted, keeps nothing of it, and returns nil.
-    @discardableResult
-    private func append(_ entry: HAREntry) -> Int? {
-        entryTexts.append(Data())
-        if write(entry, at: entryTexts.count - 1) { return entryTexts.count - 1 }
-        entryTexts.removeLast()
-        runningSummary.omitted += 1
-        return nil
-    }
-
-    /// Replaces an entry, and returns true, unless the new version does not fit.
-    @discardableResult
-    private func write(_ entry: HAREntry, at index: Int, within limit: Int? = nil) -> Bool {
+    /// Records a request that is over, and adds it to the summary; one that does not fit is only counted as omitted.
+    private func write(_ item: RecordedRequest) {
         hasNews = true
-        var entry = entry
-        let rest = size - entryTexts[index].count
-        if let body = entry.response.content.text, rest + body.utf8.count > limitOfBodies {
-            entry.response.content.remove(because: "the recording has reached its limit")
+        if isWritten(item) { add(item, to: &runningSummary) } else { runningSummary.omitted += 1 }
+    }
+
+    private func isWritten(_ item: RecordedRequest) -> Bool {
+        let (url, answer) = (shown(item.request.url).text, item.answer)
+        let status = (item.response as? HTTPURLResponse)?.statusCode ?? 0
+        if unnamedHost(of: item.request.url) != nil {
+            return count(item, status, in: Key(url: url))
+        } else if item.isAnsweredAlone {
+            let method = item.request.httpMethod
+            let key = Key(url: url, method: method, file: answer.file, line: answer.line, status: status)
+            return count(item, status, in: key)
         }
-        guard let text = try? entry.json, rest + text.count <= limit ?? options.limit else { return false }
-        entryTexts[index] = text
-        size = rest + text.count
+        var item = item
+        if answer.answeredBy != .file, answer.answeredBy != .archive, let explanation = cache?.explain(item.request) {
+            item.answer.reason = explanation.description
+            (item.answer.file, item.answer.line) = (explanation.substitution?.file, explanation.substitution?.line)
+        }
+        if !isNamed(item.request.url), item.length > 0 {
+            (item.body, item.comment) = (nil, "bodies are recorded only of the hosts in the recording's options")
+        }
+        // Base64 takes four bytes for three.
+        if let body = item.body, size + body.count / 3 * 4 > options.limit / 4 * 3 {
+            (item.body, item.comment) = (nil, "the recording has reached its limit")
+        }
+        guard let text = json(item), reserve(text.count) else { return false }
+        texts.append(text)
         return true
     }
-}
 
-extension RecordedAnswer {
-    fileprivate init(_ given: RecordingLog.Answer) {
-        self.init(given.substitution == nil ? .archive : .file)
-        (file, line, bytes) = (given.substitution?.file, given.substitution?.line, given.byteCount)
+    /// Counts a request; returns false if it does not fit.
+    private func count(_ item: RecordedRequest, _ status: Int, in key: Key) -> Bool {
+        var count = counts[key] ?? Count(first: item)
+        if counts[key] != nil {
+            count.first.answer.times += 1
+            count.first.answer.bytes.add(stated: item.answer.bytes)
+        }
+        count.methods[item.request.httpMethod ?? "GET", default: 0] += 1
+        count.statuses[status == 0 ? "no answer" : "\(status)", default: 0] += 1
+        guard counts[key] != nil || json(key, count).map({ reserve($0.count) }) == true else { return false }
+        counts[key] = count
+        return true
+    }
+
+    /// Adds to the file's size, unless it has no room.
+    private func reserve(_ count: Int) -> Bool {
+        guard size + count <= options.limit else { return false }
+        size += count
+        return true
+    }
+
+    private func json(_ key: Key, _ count: Count) -> Data? {
+        var item = count.first
+        item.request.allHTTPHeaderFields = nil
+        guard key.method == nil else { return json(item) }
+        func list(_ counts: [String: Int]) -> String {
+            counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($1) × \($0)" }.joined(separator: ", ")
+        }
+        let host = URL(string: key.url)?.host ?? ""
+        item.comment = "\(list(count.methods)); \(list(count.statuses)); \(RecordingSummary.remedy(host))"
+        (item.request.httpMethod, item.response, item.body, item.answer.ended) = (nil, nil, nil, nil)
+        item.target = nil
+        item.length = item.answer.bytes
+        return json(item)
+    }
+
+    private func json(_ item: RecordedRequest) -> Data? {
+        let (url, response) = (shown(item.request.url), item.response as? HTTPURLResponse)
+        var entry = HAREntry(item.began, item.request.httpMethod ?? "GET", url.text, status: response?.statusCode ?? 0)
+        (entry.seconds, entry.size, entry.comment) = (item.seconds, item.length, item.comment)
+        // The value of a request's field is never recorded.
+        let names = isNamed(item.request.url) ? item.request.allHTTPHeaderFields?.keys.map { $0 } ?? [] : []
+        entry.requestFields = names.map { ($0, "") }
+        entry.responseFields = (response?.allHeaderFields as? [String: String] ?? [:]).map { ($0.key, $0.value) }
+        entry.type = response?.value(forHTTPHeaderField: "Content-Type")
+        entry.base64 = item.body?.base64EncodedString()
+        entry.redirectURL = shown(item.target).text
+        entry.substitution = item.answer
+        entry.substitution?.isShortened = url.isShortened
+        return try? entry.json
     }
 }

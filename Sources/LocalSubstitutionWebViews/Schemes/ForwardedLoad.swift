@@ -38,7 +38,8 @@ final class ForwardedLoad: @unchecked Sendable {
     func begin(_ next: URLRequest) {
         let next = cookies?.added(to: next) ?? next
         if redirects == 0 {
-            first = NetworkFirst(Fallback(for: next, cache.decision(on: next), cache, forwarder.archive), nil)
+            let decision = cache.decision(on: next)
+            first = NetworkFirst(Fallback(for: next, decision, cache, forwarder.archive, forwarder.fields), nil)
         }
         let patience = first.patience
         forwarder.loads.enqueue { [self] in
@@ -46,8 +47,8 @@ final class ForwardedLoad: @unchecked Sendable {
             let task = forwarder.task(for: next)
             self.task = task
             forwarder.loads.add(self, to: task)
-            let observed = ObservedLoad(next, of: task, cache.observers)
-            observed?.report(.asked)
+            let observed = ObservedLoad(next, of: task, forwarder.fields, cache.observers)
+            observed?.reportBeginning()
             forwarder.perform { [self] in first.observed = observed }
             task.resume()
             patience?.wait { [forwarder, weak self] patience in
@@ -112,7 +113,7 @@ final class ForwardedLoad: @unchecked Sendable {
             return nil
         }
         guard forwarder.guardian.isNamed(target) else { return refuse() }
-        guard passesOn(first.redirect(nil, to: next)) else { return nil }
+        guard passesOn(first.redirect(response, to: next, isReported: false)) else { return nil }
         if target != source {
             guard isReading, ForwardingGuard.fieldNeedingConsent(reply.request) == nil else { return refuse() }
             cookies = nil
@@ -175,7 +176,7 @@ final class ForwardedLoad: @unchecked Sendable {
             if error.meansOffline, isReadingCopy(then: { $0.finish(error, of: task) }) { return }
             if passesOn(first.failure(error)) { reply.fail(error) }
         } else if first.hasHead {
-            if first.end(after: task.currentRequest) { reply.end() }
+            if first.end() { reply.end() }
         } else if !first.hasEnded {
             _ = refuse()
         }

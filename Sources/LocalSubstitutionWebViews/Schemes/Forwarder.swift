@@ -24,6 +24,8 @@ final class Forwarder: Sendable {
 
     let guardian: ForwardingGuard
     private let session: URLSession
+    /// What the session adds to its requests.
+    let fields: SessionFields
     /// The delegate of the session; it knows the load of each task.
     let loads = ForwardingDelegate()
     private let lock = NSLock()
@@ -46,6 +48,7 @@ final class Forwarder: Sendable {
         #if canImport(FoundationNetworking)
         configuration.protocolClasses = [GuardedProtocol.self] + (configuration.protocolClasses ?? [])
         #endif
+        fields = SessionFields(configuration)
         session = URLSession(configuration: configuration, delegate: loads, delegateQueue: nil)
     }
 

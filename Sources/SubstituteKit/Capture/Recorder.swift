@@ -160,7 +160,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
                 problem = problem ?? error
             }
             count += 1
-            bytes += entry.response.content.size
+            bytes += entry.size
             whenRecorded(count, bytes)
         }
     }
@@ -175,33 +175,27 @@ extension HAREntry {
     ///   - comment: The reason why the body is left out.
     ///   - carried: The credentials that the browser added.
     fileprivate init(_ held: HeldRequest, _ text: String?, _ comment: String?, _ carried: Traffic.Credentials) {
-        var asked = held.request.headers.map { Field(name: $0.key, value: $0.value) }
-        // The entry keeps no value that is a credential.
-        let isAuthorized = carried.hasAuthorization || asked.contains(where: \.isCredential)
-        for (name, isCarried) in [("Authorization", isAuthorized), ("Cookie", carried.hasCookies)]
-        where isCarried && !asked.contains(where: { $0.name.lowercased() == name.lowercased() }) {
-            asked.append(Field(name: name, value: ""))
+        let url = held.request.url
+        let plain = URL(string: url).map(Redirect.plain)?.absoluteString ?? url
+        let status = held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0
+        self.init(Date(), held.request.method, plain, status: status)
+        // These values name no user, and `update` asks with them.
+        requestFields = held.request.headers.map { name, value in
+            (name, ["accept", "accept-language", "user-agent"].contains(name.lowercased()) ? value : "")
         }
-        let content = Content(
-            size: text.map(Base64.byteCount(of:)) ?? 0,
-            type: held.responseField("content-type"),
-            base64: text,
-            comment: comment
-        )
+        for (name, isCarried) in [("Authorization", carried.hasAuthorization), ("Cookie", carried.hasCookies)]
+        where isCarried && !requestFields.contains(where: { $0.name.lowercased() == name.lowercased() }) {
+            requestFields.append((name, ""))
+        }
         // The target of a redirect may contain a token, so this entry omits the target. If the target was loaded, it
         // has a separate entry.
-        let response = Response(
-            status: held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0,
-            headers: (held.responseHeaders ?? []).map { Field(name: $0.name, value: $0.value) },
-            content: content
-        )
-        let url = UserInformation.removed(fromAuthorityOf: held.request.url)
-        self.init(Date(), Request(method: held.request.method, url: url, headers: asked), response)
+        responseFields = (held.responseHeaders ?? []).map { ($0.name, $0.value) }
+        (type, base64, self.comment) = (held.responseField("content-type"), text, comment)
+        size = text.map(Base64.byteCount(of:)) ?? 0
     }
 
     /// A key that is the same if one response is recorded twice.
     fileprivate var identity: String {
-        let hash = FNV1a(of: response.content.text ?? "")
-        return "\(request.method) \(request.url) \(response.status) \(response.content.size) \(hash)"
+        "\(method) \(url) \(status) \(size) \(FNV1a(of: base64 ?? ""))"
     }
 }

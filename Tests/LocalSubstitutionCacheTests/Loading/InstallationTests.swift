@@ -136,7 +136,7 @@ extension InstalledTests {
             }
             func install() throws {
                 let fixture = Fixture(cache)
-                let archive = try OfflineArchive(directory: folder.url, capacity: 1000) { _ in
+                let archive = try OfflineArchive(directory: folder.url, capacity: 1000, hosts: []) { _ in
                     withExtendedLifetime(fixture) { true }
                 }
                 cache.install(archive: archive)

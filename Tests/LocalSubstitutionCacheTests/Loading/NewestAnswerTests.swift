@@ -74,7 +74,7 @@ extension InstalledTests {
         }
 
         enum Change: String, CaseIterable {
-            case none, fileModified, versionRaised, versionLowered, keepsNoSuchCopies, unknownVersion, removed,
+            case none, fileModified, versionRaised, versionLowered, keepsNoSuchCopies, removed,
                 statusOnly
         }
 
@@ -82,7 +82,7 @@ extension InstalledTests {
             "Without a connection, the newer of copy and file answers",
             arguments: [
                 Change.none: "copy", .fileModified: "file", .versionRaised: "file", .versionLowered: "copy",
-                .keepsNoSuchCopies: "file", .unknownVersion: "file", .removed: "file", .statusOnly: "copy",
+                .keepsNoSuchCopies: "file", .removed: "file", .statusOnly: "copy",
             ]
         )
         func newest(change: Change, source expected: String) async throws {
@@ -93,20 +93,7 @@ extension InstalledTests {
             #expect(archive.copies.map(\.url) == [page.request.url])
             switch change {
             case .fileModified: try setFileDate(Date(timeIntervalSinceNow: 60))
-            case .removed: archive.removeAll()
-            case .unknownVersion:
-                let file = try #require(archive.copy(for: page.request))
-                let head = ArchivedCopy.Head(
-                    url: file.head.url,
-                    responseURL: file.head.responseURL,
-                    fields: file.head.fields,
-                    date: file.head.date,
-                    version: nil
-                )
-                let place = try #require(
-                    try ArchiveFolder(url: folder.url.appendingPathComponent("archive"), capacity: 1).copyFiles().first
-                )
-                try ArchivedCopy(head: head, body: file.body).encoded().write(to: place.url)
+            case .removed: try archive.removeAll()
             default: break
             }
             let manifest = page.manifest(
@@ -190,7 +177,7 @@ extension InstalledTests {
             request.setValue("Bearer x", forHTTPHeaderField: "Authorization")
             #expect(try await source(of: request, .async, in: session) == "network")
             #expect(archive.copies.isEmpty)
-            #expect(archive.refusals == [.credentials: 1])
+            #expect(archive.refusals == [.requestField("Authorization"): 1])
             page.server.stop()
             #expect(try await source(of: request, .async, in: session) == "file")
         }

@@ -116,6 +116,7 @@ extension InstalledTests {
             configuration.protocolClasses = [Stub.self] + (configuration.protocolClasses ?? [])
             configuration.useSubstitutions()
             let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+            session.registerForSubstitutions()
             let urls = try ["200", "503"].map { try #require(URL(string: "http://stub.invalid/\($0)")) }
             let (_, page) = try await TaskKind.delegate.load(URLRequest(url: urls[0]), in: session)
             #expect(page == Data("from the stub".utf8))
@@ -179,6 +180,7 @@ extension InstalledTests {
             configuration.protocolClasses = [PartsStub.self]
             configuration.useSubstitutions()
             let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+            session.registerForSubstitutions()
             func time(_ parts: Int) async throws -> Double {
                 let begin = clock()
                 let url = try #require(URL(string: "http://parts.invalid/\(parts)"))

@@ -131,12 +131,11 @@ extension InstalledTests {
             let nginx = try await makeNginx()
             let archive = try makeArchive()
             try folder.cache("{}").install(archive: archive)
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.useSubstitutions()
-            let session = URLSession(configuration: configuration)
-            let kept = ["page.html", "301", "deep/relative", "gzip.html", "chain"]
+            let session = URLSession(substituting: .ephemeral)
+            // Foundation on Linux shows no redirect, so what follows one is not kept.
+            let (kept, others) = (["page.html", "gzip.html"], ["404", "vary.html", "301", "deep/relative", "chain"])
             var online: [String: Data] = [:]
-            for path in kept + ["404", "vary.html"] {
+            for path in kept + others {
                 online[path] = try await session.data(from: nginx.url.appendingPathComponent(path)).0
             }
             nginx.stop()
@@ -146,7 +145,7 @@ extension InstalledTests {
                     "\(path)"
                 )
             }
-            for path in ["404", "vary.html"] {
+            for path in others {
                 let url = nginx.url.appendingPathComponent(path)
                 await #expect(throws: URLError.self, "\(path)") { _ = try await session.data(from: url) }
             }

@@ -25,9 +25,10 @@ extension InstalledTests {
             func add(_ event: RequestEvent) {
                 let text =
                     switch event {
-                    case .hit(let url, let substitution): "hit \(url.lastPathComponent) \(substitution.file)"
-                    case .miss(let url): "miss \(url.lastPathComponent)"
-                    case .fallback(let url, let file): "fallback \(url.lastPathComponent) \(file?.file ?? "archive")"
+                    case .hit(let url, let substitution): "hit \(url.url.lastPathComponent) \(substitution.file)"
+                    case .miss(let url): "miss \(url.url.lastPathComponent)"
+                    case .fallback(let url, let file):
+                        "fallback \(url.url.lastPathComponent) \(file?.file ?? "archive")"
                     }
                 lock.withLock { events.append(text) }
             }
@@ -145,6 +146,7 @@ extension InstalledTests {
             let app = try App(folder)
             app.cache.install(archive: try makeArchive())
             let session = Kind.using.session()
+            session.registerForSubstitutions()
             _ = try await TaskKind.async.load(app.request("page"), in: session)
             app.site.stop()
             for path in ["page", "gone"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
@@ -186,14 +188,14 @@ extension InstalledTests {
             let session = Kind.using.session()
             for path in ["a.txt", "page"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
             #expect(app.taken == ["hit a.txt a.txt", "miss page"])
-            #expect(recording.summary.requests == 2)
+            #expect(recording.summary.requestCount == 2)
             app.cache.onRequest = nil
             _ = try await TaskKind.async.load(app.request("a.txt"), in: session)
             app.cache.onRequest = { [events = app.events] in events.add($0) }
-            #expect(recording.summary.requests == 3)
+            #expect(recording.summary.requestCount == 3)
             try recording.stop()
             _ = try await TaskKind.async.load(app.request("a.txt"), in: session)
-            #expect(app.taken == ["hit a.txt a.txt"] && recording.summary.requests == 3)
+            #expect(app.taken == ["hit a.txt a.txt"] && recording.summary.requestCount == 3)
         }
 
         @Test("A lookup by the app that finds a file is a hit; any other is no event")

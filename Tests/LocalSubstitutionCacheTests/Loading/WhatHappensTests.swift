@@ -77,7 +77,7 @@ extension InstalledTests {
                 var columns: [[String]] = []
                 for isNamed in [false, true] {
                     let archive = try makeArchive()
-                    archive.removeAll()
+                    try archive.removeAll()
                     try folder.cache(manifest).install(archive: archive)
                     let session = StrictClient().session(named: isNamed)
                     // Keep the delegate until the last load has ended.
@@ -94,8 +94,9 @@ extension InstalledTests {
                     columns.append(cells)
                     withExtendedLifetime(client) {}
                 }
-                #expect(columns[0] == columns[1], "A registered session differs: \(kind)")
-                rows.append("| \(kind.rawValue) | \(columns[0].joined(separator: " | ")) |")
+                #expect(columns[0].dropLast() == columns[1].dropLast(), "A registered session differs: \(kind)")
+                #expect(columns[0].last == "no", "An archive keeps what an unknown session loads")
+                rows.append("| \(kind.rawValue) | \(columns[1].joined(separator: " | ")) |")
             }
             let article = try String(
                 contentsOf: Repository.folder.appendingPathComponent(

@@ -18,7 +18,17 @@ class ArchiveSuite: @unchecked Sendable {
 
     init() throws {
         folder = try TemporaryFolder()
-        archive = try OfflineArchive(directory: folder.url, capacity: 1_000_000)
+        archive = try OfflineArchive(directory: folder.url, capacity: 1_000_000, hosts: ["example.com"])
+    }
+
+    /// Returns another archive in the suite's folder.
+    func makeArchive(capacity: Int = 1_000_000, hostsWithCredentials: Set<String> = []) throws -> OfflineArchive {
+        try OfflineArchive(
+            directory: folder.url,
+            capacity: capacity,
+            hosts: ["example.com"],
+            hostsWithCredentials: hostsWithCredentials
+        )
     }
 
     func request(_ path: String, _ headers: [String: String] = [:]) throws -> URLRequest {
@@ -52,14 +62,18 @@ class ArchiveSuite: @unchecked Sendable {
 }
 
 extension OfflineArchive {
-    /// Archives a response whose body was received in one part.
-    func keep(_ response: HTTPURLResponse, _ body: Data, for request: URLRequest, since moment: Int? = nil) {
-        let moment = moment ?? RemovalLog.shared.last
-        let incoming = IncomingCopy(of: request, since: moment, version: 0, for: self)
+    /// Archives a response whose body was received in one part; `meanwhile` runs after the load has begun.
+    func keep(_ response: HTTPURLResponse, _ body: Data, for request: URLRequest, meanwhile: () throws -> Void = {})
+        throws
+    {
+        let incoming = IncomingCopy(of: request, version: 0, for: self)
+        try meanwhile()
         incoming.receive(response)
-        incoming.finish(incoming.hasRoom(for: body.count) ? body : nil, after: request)
+        incoming.finish(incoming.hasRoom(for: body.count) ? body : nil)
     }
 
     /// Returns the copy's response when there is no connection.
-    func answer(to request: URLRequest) -> CachedURLResponse? { copy(for: request)?.answer(after: .offline)?.response }
+    func answer(to request: URLRequest) -> CachedURLResponse? {
+        IncomingCopy(of: request, version: 0, for: self).copy(after: .offline)?.response
+    }
 }

@@ -53,6 +53,7 @@ class InstalledSuite {
         let archive = try OfflineArchive(
             directory: folder.url.appendingPathComponent("archive"),
             capacity: capacity,
+            hosts: ["127.0.0.1", "example.com", "parts.invalid", "stub.invalid"],
             hostsWithCredentials: hostsWithCredentials,
             keepsNetworkFirst: keepsNetworkFirst
         )

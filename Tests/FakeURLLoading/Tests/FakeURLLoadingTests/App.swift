@@ -27,7 +27,7 @@ final class App: @unchecked Sendable {
             """
         cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder)
         let directory = folder.appendingPathComponent("archive")
-        self.archive = archive ? try OfflineArchive(directory: directory, capacity: 1_000_000) : nil
+        self.archive = archive ? try OfflineArchive(directory: directory, capacity: 1_000_000, hosts: ["h"]) : nil
         cache.install(archive: self.archive)
     }
 
@@ -164,6 +164,7 @@ final class Notes: RequestObserver, @unchecked Sendable {
         let words =
             switch step {
             case .asked: "asked"
+            case .sent: "sent"
             case .answered(_, let count, _): "answered with \(count)"
             case .offered: "offered"
             case .used: "used"
@@ -181,9 +182,9 @@ final class Notes: RequestObserver, @unchecked Sendable {
     func add(_ event: RequestEvent) {
         let text =
             switch event {
-            case .hit(let url, let substitution): "\(url.path): hit \(substitution.file)"
-            case .miss(let url): "\(url.path): miss"
-            case .fallback(let url, let substitution): "\(url.path): fallback \(substitution?.file ?? "archive")"
+            case .hit(let url, let substitution): "\(url.url.path): hit \(substitution.file)"
+            case .miss(let url): "\(url.url.path): miss"
+            case .fallback(let url, let substitution): "\(url.url.path): fallback \(substitution?.file ?? "archive")"
             }
         lock.withLock { notes.append(text) }
     }

@@ -32,7 +32,7 @@ extension InstalledTests {
             let cache = try folder.cache(
                 "{ \"\(url.absoluteString)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503, \"3s\"] } }"
             )
-            fallback = Fallback(for: request, cache.decision(on: request), cache, nil)
+            fallback = Fallback(for: request, cache.decision(on: request), cache, nil, nil)
             patience = try #require(NetworkFirst(fallback, nil).patience)
             owner = SubstitutionURLProtocol(request: request, cachedResponse: nil, client: client)
             load = BackingLoad(for: owner, fallback, in: BackingSession(like: .ephemeral), of: nil)
@@ -113,7 +113,7 @@ extension InstalledTests {
                 fallback,
                 in: BackingSession(like: .ephemeral),
                 of: nil,
-                ObservedLoad(owner.request, of: task, RequestObservers(nil, events))
+                ObservedLoad(owner.request, of: task, nil, RequestObservers(nil, events))
             )
             load.start()
             load.didReceive(try head(503))
@@ -227,12 +227,12 @@ extension InstalledTests {
         @Test("A stopped load is not kept, even if the network succeeds before the cancellation takes effect")
         func stoppedAndArchived() throws {
             let folder = try TemporaryFolder()
-            let archive = try OfflineArchive(directory: folder.url, capacity: 1000)
+            let archive = try OfflineArchive(directory: folder.url, capacity: 1000, hosts: ["127.0.0.1"])
             let request = URLRequest(url: url.appendingPathComponent("page"))
             let cache = try folder.cache("{}")
             for stops in [true, false] {
                 let owner = SubstitutionURLProtocol(request: request, cachedResponse: nil, client: client)
-                let fallback = Fallback(for: request, .unnamed, cache, archive)
+                let fallback = Fallback(for: request, .unnamed, cache, archive, SessionFields(.ephemeral))
                 let load = BackingLoad(for: owner, fallback, in: BackingSession(like: .ephemeral), of: nil)
                 load.start()
                 if stops { load.stop() }

@@ -35,15 +35,13 @@ struct Look {
     }
 
     private static func look(_ arguments: [String]) async throws {
-        var (page, manifest, archive, folder): (String?, String?, OfflineArchive?, String) = (nil, nil, nil, ".")
+        var (page, manifest, archiveFolder, folder): (String?, String?, String?, String) = (nil, nil, nil, ".")
         var words = arguments[...]
         while let word = words.popFirst() {
             switch word {
             case "-h", "--help": return print(help)
             case "--manifest": manifest = words.popFirst()
-            case "--archive":
-                let directory = URL(fileURLWithPath: words.popFirst() ?? "")
-                archive = try OfflineArchive(directory: directory, capacity: 100_000_000)
+            case "--archive": archiveFolder = words.popFirst()
             case "-o": folder = words.popFirst() ?? "."
             default: page = word
             }
@@ -56,6 +54,14 @@ struct Look {
         let address = page ?? demo?.page ?? ""
         guard let origin = WebOrigin(address) else {
             throw BrowserError("\(quoted(address)) is not an http or https URL")
+        }
+        let archive = try archiveFolder.map { path in
+            let host = URL(string: address)?.host
+            return try OfflineArchive(
+                directory: URL(fileURLWithPath: path),
+                capacity: 100_000_000,
+                hosts: Set([host].compactMap(\.self))
+            )
         }
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for way in archive == nil ? Way.allCases : [.mirror] {
