@@ -80,6 +80,7 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
     func redirect(_ response: HTTPURLResponse?, to next: URLRequest) {
         guard let response else { return refuse(OfflineArchive.Refusal.unseen) }
         rule.receive(nil, response.value(forHTTPHeaderField:))
+        judge()
         // What the app allows for the first host, it may not allow for the next.
         if !archive.isNamed(next.url) || archive.keepsAsUser(request.url) && !archive.keepsAsUser(next.url) {
             refuse(.redirect)
@@ -92,6 +93,7 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
         self.response = response
         rule.receive(response.statusCode, response.value(forHTTPHeaderField:))
         judge()
+        if response.expectedContentLength > archive.capacity { refuse(.length) }
         let vary = response.value(forHTTPHeaderField: "Vary") ?? ""
         let names = vary.isStreamSafe ? vary.lowercased().split(separator: ",") : ["*"]
         if !names.allSatisfy({ ["accept-encoding", "origin"].contains($0.trimmingCharacters(in: .whitespaces)) }) {

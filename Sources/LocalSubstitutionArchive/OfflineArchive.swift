@@ -221,6 +221,8 @@ public final class OfflineArchive: ResponseArchive, Sendable {
         IncomingCopy(of: request, version: version, for: self)
     }
 
+    var capacity: Int { folder.capacity }
+
     /// Returns whether the app has named the host of a URL.
     func isNamed(_ url: URL?) -> Bool { url?.host.map { hosts.contains($0.lowercased()) } ?? false }
 

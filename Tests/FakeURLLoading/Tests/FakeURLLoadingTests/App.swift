@@ -161,10 +161,10 @@ final class Notes: RequestObserver, @unchecked Sendable {
     var all: [String] { lock.withLock { notes } }
 
     func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
+        if case .sent = step { return }
         let words =
             switch step {
             case .asked: "asked"
-            case .sent: "sent"
             case .answered(_, let count, _): "answered with \(count)"
             case .offered: "offered"
             case .used: "used"
@@ -173,7 +173,7 @@ final class Notes: RequestObserver, @unchecked Sendable {
             case .challenged: "challenged"
             case .receivedPart(let part): "part of \(part.count)"
             case .stored(let response): "stored \(response.data.count)"
-            case .ended: "ended"
+            case .ended, .sent: "ended"
             }
         let name = asker is URLSessionTask ? "" : " without a task"
         lock.withLock { notes.append("\(request.url?.path ?? ""): \(words)\(name)") }

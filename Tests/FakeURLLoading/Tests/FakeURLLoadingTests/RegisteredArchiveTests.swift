@@ -71,6 +71,45 @@ extension InstalledTests {
             #expect(archive.copies.count == 1)
         }
 
+        @Test("A redirected load is kept if each step of it may be, and its copy answers the first URL")
+        func redirected() async throws {
+            let site = try LoopbackServer { request in
+                switch request.path {
+                case "/a": .init(status: 302, headers: ["Location": "/page"])
+                case "/c": .init(status: 302, headers: ["Location": "/page", "Set-Cookie": "id=1"])
+                default: .text("page")
+                }
+            }
+            let archive = try makeArchive()
+            for isOnline in [true, false] {
+                if !isOnline { site.stop() }
+                let client = StrictClient()
+                let session = client.session()
+                for path in ["a", "c"] {
+                    let load = await client.load(session.dataTask(with: request(path, of: site)))
+                    #expect(load.text == (isOnline || path == "a" ? "page" : ""))
+                    if !isOnline, path == "a" { #expect(load.heads.last?.url?.path == "/page") }
+                }
+                archive.waitUntilWritten()
+                #expect(archive.copies.map(\.url.path) == ["/a"])
+                #expect(archive.refusals == [.responseField("Set-Cookie"): 1])
+            }
+        }
+
+        @Test("What a session adds to its requests counts as theirs")
+        func sessionFields() async throws {
+            let site = try LoopbackServer { _ in .text("page") }
+            defer { site.stop() }
+            let archive = try makeArchive()
+            let client = StrictClient()
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpAdditionalHeaders = ["X-User-Id": "1"]
+            let session = URLSession(substituting: configuration, delegate: client)
+            #expect(await client.load(session.dataTask(with: request("page", of: site))).text == "page")
+            archive.waitUntilWritten()
+            #expect(archive.copies.isEmpty && archive.refusals == [.requestField("X-User-Id"): 1])
+        }
+
         @Test("While a copy is being read, other loads go on, and the task may be cancelled")
         func slowCopy() async throws {
             let site = try LoopbackServer { _ in .text("page") }
