@@ -76,10 +76,7 @@ final class BackingLoad: @unchecked Sendable {
 
     /// Lets the file answer if no head has come; called when the patience of its entry ends.
     func endPatience(_ patience: NetworkFirst.Patience) {
-        guard patience == first.patience,
-            !first.readCopy(then: { [self] in perform { [self] in endPatience(patience) } })
-        else { return }
-        _ = passesOn(first.silence(patience))
+        _ = passesOn(first.silence(patience) { [self] in perform { [self] in endPatience(patience) } })
     }
 
     // MARK: - Called by the backing session
@@ -111,8 +108,7 @@ final class BackingLoad: @unchecked Sendable {
         guard let owner else { return }
         if let error {
             let again = { @Sendable [self] in perform { [self] in didComplete(task, error) } }
-            if error.meansOffline, first.readCopy(then: again) { return }
-            if passesOn(first.failure(error)) { client?.urlProtocol(owner, didFailWithError: error) }
+            if passesOn(first.failure(error, again: again)) { client?.urlProtocol(owner, didFailWithError: error) }
             return
         }
         if !first.hasHead, let response = task.response { didReceive(response) }
@@ -141,10 +137,8 @@ final class BackingLoad: @unchecked Sendable {
         app.delegateQueue.addOperation {
             // URLSession does not call a delegate about a task that has ended.
             guard !task.hasEnded else { return completionHandler(nil) }
-            let ask = { (delegate: any URLSessionTaskDelegate) in
-                delegate.askAboutRedirect(app, task, response, request, decided) != nil
-            }
-            if !delegates.contains(where: ask) { decided(request) }
+            let ask = delegates.lazy.compactMap { $0.redirectMethod }.first
+            if let ask { ask(app, task, response, request, decided) } else { decided(request) }
         }
     }
 
@@ -159,13 +153,9 @@ final class BackingLoad: @unchecked Sendable {
     ) {
         guard !isOver else { return completionHandler(nil) }
         let isPersonal = session.mayIdentifyUser(at: response.url)
-        let decision = first.redirect(response, to: next, isPersonal: isPersonal)
-        if case .passOn = decision {
-            completionHandler(next?.marked)
-            return awaitHead()
-        }
-        completionHandler(nil)
-        _ = passesOn(decision)
+        let isFollowed = passesOn(first.redirect(response, to: next, isPersonal: isPersonal))
+        completionHandler(isFollowed ? next?.marked : nil)
+        if isFollowed { awaitHead() }
     }
 
     /// Passes a challenge on to the app, and the app's answer to the backing session.
@@ -173,13 +163,9 @@ final class BackingLoad: @unchecked Sendable {
         _ challenge: URLAuthenticationChallenge,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard !first.hasEnded, let owner else { return completionHandler(.cancelAuthenticationChallenge, nil) }
-        // The file replaces a 401 that `when` lists before the user is asked for a password.
-        if let refusal = challenge.failureResponse, first.canReplace(after: .status(refusal.status)) {
-            completionHandler(.cancelAuthenticationChallenge, nil)
-            return didReceive(refusal)
+        guard let owner, passesOn(first.challenge(challenge.failureResponse)) else {
+            return completionHandler(.cancelAuthenticationChallenge, nil)
         }
-        first.waitForUser()
         let sender = ChallengeSender(completionHandler)
         client?.urlProtocol(
             owner,
@@ -217,35 +203,16 @@ extension URLSessionTask {
 }
 
 extension URLSessionTaskDelegate {
-    /// Asks about a redirect; nil if this delegate lacks the method.
+    fileprivate typealias RedirectMethod = (
+        URLSession, URLSessionTask, HTTPURLResponse, URLRequest, @escaping @Sendable (URLRequest?) -> Void
+    ) -> Void
+
+    /// The method that is asked about a redirect; nil if this delegate lacks it, as in Objective-C it may.
     ///
-    /// In Objective-C the method is optional. NSURLSession.h says of a task's delegate: "Methods not implemented on
-    /// this delegate will still be forwarded to the session delegate".
-    fileprivate func askAboutRedirect(
-        _ session: URLSession,
-        _ task: URLSessionTask,
-        _ response: HTTPURLResponse,
-        _ request: URLRequest,
-        _ decided: @escaping @Sendable (URLRequest?) -> Void
-    ) -> Void? {
-        // Only in the fakes does each delegate have the method.
-        #if canImport(FoundationNetworking)
-        urlSession(
-            session,
-            task: task,
-            willPerformHTTPRedirection: response,
-            newRequest: request,
-            completionHandler: decided
-        )
-        #else
-        urlSession?(
-            session,
-            task: task,
-            willPerformHTTPRedirection: response,
-            newRequest: request,
-            completionHandler: decided
-        )
-        #endif
+    /// NSURLSession.h says of a task's delegate: "Methods not implemented on this delegate will still be forwarded to
+    /// the session delegate".
+    fileprivate var redirectMethod: RedirectMethod? {
+        urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)
     }
 }
 

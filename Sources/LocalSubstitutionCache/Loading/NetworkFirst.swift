@@ -35,8 +35,6 @@ package struct NetworkFirst {
     private enum Stage {
         /// The network has sent no head.
         case waiting
-        /// As `waiting`, but a server has asked the user for a credential, so the load waits for the user.
-        case challenged
         /// The network's response is being delivered, and nothing replaces it.
         case answering
         /// The load has ended or was stopped.
@@ -45,6 +43,8 @@ package struct NetworkFirst {
 
     private var stage = Stage.waiting
     private var fallback: Fallback?
+    /// True once the user was asked for a credential; the load then waits for the user.
+    private var isUserAsked = false
     /// The body so far; nil if no archive keeps it.
     private var body: Data?
     /// Reports the steps of the load; nil without an observer.
@@ -58,23 +58,16 @@ package struct NetworkFirst {
     package var hasEnded: Bool { stage == .ended }
     /// True once a part of the body was noted.
     package private(set) var hasPart = false
-    private var isUndecided: Bool { stage == .waiting || stage == .challenged }
 
     /// The time that the entry gives the network now; nil if no file answers after a silence.
     package var patience: Patience? {
-        fallback.flatMap { fallback in fallback.patience.map { Patience(seconds: $0, turn: fallback.redirects) } }
+        guard let fallback, let seconds = fallback.patience, !isUserAsked else { return nil }
+        return Patience(seconds: seconds, turn: fallback.redirects)
     }
 
     /// Returns whether the network would be replaced after an outcome.
     package func canReplace(after outcome: NetworkOutcome) -> Bool {
-        isUndecided && fallback?.answer(after: outcome) != nil
-    }
-
-    /// Reads the archived copy that may answer after a failure or silence; false if there is nothing to read.
-    ///
-    /// Report the event again in `body`, which is called on a queue of the archive.
-    package func readCopy(then body: @escaping @Sendable () -> Void) -> Bool {
-        isUndecided && fallback?.archived?.readCopy(then: body) == true
+        stage == .waiting && fallback?.answer(after: outcome) != nil
     }
 
     /// Notes a response's head; one below 200 is no head (RFC 9110 §15.2).
@@ -91,7 +84,7 @@ package struct NetworkFirst {
         if isPersonal { noteCredential() }
         // An archive keeps no mixture of two bodies.
         if stage == .answering { fallback?.archived?.refuse(.incomplete) }
-        guard isUndecided else { return .passOn }
+        guard stage == .waiting else { return .passOn }
         if !isDelivered, let answer = fallback?.answer(after: .status(response.status)) { return replace(with: answer) }
         fallback?.archived?.receive(response)
         (stage, body) = (.answering, Data())
@@ -114,8 +107,8 @@ package struct NetworkFirst {
         return true
     }
 
-    /// Notes why an archive cannot keep the body.
-    package func refuse(_ reason: MissingBody) { fallback?.archived?.refuse(reason) }
+    /// Notes why an archive cannot keep the body, unless it has been given to the archive.
+    package func refuse(_ reason: MissingBody) { if stage != .ended { fallback?.archived?.refuse(reason) } }
 
     /// Notes the end of the response.
     ///
@@ -128,11 +121,14 @@ package struct NetworkFirst {
     }
 
     /// Notes a failure; one after a head passes on.
-    package mutating func failure(_ error: any Error) -> Decision {
+    ///
+    /// - Parameters:
+    ///   - error: The failure.
+    ///   - again: Reports the failure again; see `replace(after:again:)`.
+    /// - Returns: The decision about the failure.
+    package mutating func failure(_ error: any Error, again: (@Sendable () -> Void)? = nil) -> Decision {
         guard stage != .ended else { return .ignore }
-        if isUndecided, error.meansOffline, let answer = fallback?.answer(after: .offline) {
-            return replace(with: answer)
-        }
+        if error.meansOffline, let decision = replace(after: .offline, again: again) { return decision }
         stage = .ended
         return .passOn
     }
@@ -152,7 +148,7 @@ package struct NetworkFirst {
         isPersonal: Bool = false,
         isReported: Bool = true
     ) -> Decision {
-        guard isUndecided else { return .ignore }
+        guard stage == .waiting else { return .ignore }
         guard let next else {
             fallback = nil
             return .passOn
@@ -162,12 +158,10 @@ package struct NetworkFirst {
         return fallback?.answer(redirectedTo: next, by: response).map { replace(with: $0) } ?? .passOn
     }
 
-    /// Notes that a patience has passed.
-    package mutating func silence(_ patience: Patience) -> Decision {
-        guard stage == .waiting, patience == self.patience,
-            let answer = fallback?.answer(after: .silence(seconds: patience.seconds))
-        else { return .ignore }
-        return replace(with: answer)
+    /// Notes that a patience has passed; `again` reports this again: see `replace(after:again:)`.
+    package mutating func silence(_ patience: Patience, again: (@Sendable () -> Void)? = nil) -> Decision {
+        guard patience == self.patience else { return .ignore }
+        return replace(after: .silence(seconds: patience.seconds), again: again) ?? .ignore
     }
 
     /// Notes that a server asks for a credential, so the response may be for one user.
@@ -176,11 +170,27 @@ package struct NetworkFirst {
         observed?.report(.challenged)
     }
 
-    /// Notes that the user is asked for a credential.
-    package mutating func waitForUser() { if stage == .waiting { stage = .challenged } }
+    /// Notes a challenge; if it passes on, the user is asked for a credential.
+    package mutating func challenge(_ refusal: URLResponse?) -> Decision {
+        guard stage != .ended else { return .ignore }
+        // The file replaces a 401 that `when` lists before the user is asked for a password.
+        if let refusal, canReplace(after: .status(refusal.status)) { return head(refusal, isPersonal: true) }
+        isUserAsked = true
+        return .passOn
+    }
 
     /// Ends the load; nothing is passed on afterwards.
     package mutating func stop() { stage = .ended }
+
+    /// Decides after an outcome without a head; nil if nothing replaces the network.
+    ///
+    /// Before an archived copy answers, it is read. With `again`, this happens on a queue of the archive: the decision
+    /// is to ignore the event, which `again` reports once more.
+    private mutating func replace(after outcome: NetworkOutcome, again: (@Sendable () -> Void)?) -> Decision? {
+        guard stage == .waiting else { return nil }
+        if let again, fallback?.archived?.readCopy(then: again) == true { return .ignore }
+        return fallback?.answer(after: outcome).map { replace(with: $0) }
+    }
 
     private mutating func replace(with answer: Fallback.Answer) -> Decision {
         stage = .ended

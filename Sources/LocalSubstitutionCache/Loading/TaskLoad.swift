@@ -38,20 +38,14 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         ///
         /// Foundation asks the app for a credential. Then the task continues or is cancelled.
         var isChallenged = false
-        /// The number of calls of `startLoading()`: one at the beginning, and one whenever a stopped transfer goes on.
-        var starts = 0
-        /// True while `startLoading()` of the class runs.
-        var isStarting = false
-        /// An instance of a class of the app that is stopped once its `startLoading()` returns.
-        var obsolete: URLProtocol?
-        /// The patience that has passed, until ``start()`` has decided.
+        /// True while the transfer goes on: it was started, and not stopped since then because the task is suspended.
+        var isRunning = false
+        /// The patience that has passed.
         var silence: NetworkFirst.Patience?
         /// The file that answers after the silence, once the transfer is stopped.
         var answer: Fallback.Answer?
         /// True while this object keeps the task suspended.
         var isHeld = false
-        /// True while the instance is stopped because the task is suspended.
-        var isStopped = false
     }
 
     private let task: URLSessionTask
@@ -60,6 +54,8 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
     private let isSystemClass: Bool
     private let lock = NSLock()
     private var state: State
+    /// Held while the class starts, because it is not stopped inside its own `startLoading()`.
+    private let turn = NSLock()
 
     /// Creates a load; the result is nil if the owner has no task or if there is no class.
     ///
@@ -82,6 +78,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         state = State(first: NetworkFirst(fallback, observed))
         super.init()
         state.loader = protocolClass.init(task: task, cachedResponse: cachedResponse, client: self)
+        first.patience?.wait { [weak self] in self?.endPatience($0) }
     }
 
     private func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
@@ -98,35 +95,19 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
 
     /// Starts the load, or continues it after the task was suspended.
     func start() {
-        let isStopped = withState { state in
-            defer { (state.isStopped, state.isHeld) = (false, false) }
-            return state.isStopped
-        }
-        if isStopped, replaceAfterSilence(), let answer = withState(\.answer), let loader = finish() {
+        if !withState(\.isRunning), let answer = answerAfterSilence(), let loader = finish() {
             client?.deliver(answer.response, as: loader)
             // The instance is stopped in mid-transfer. It keeps its client, and its timer keeps the instance.
             (loader.client, loader.task) = (nil, nil)
             return
         }
-        let (loader, patience) = withState { state -> (URLProtocol?, NetworkFirst.Patience?) in
-            state.silence = nil
-            // The transfer was not stopped, so it goes on.
-            if state.starts > 0, !isStopped { return (nil, nil) }
-            state.starts += 1
-            // Foundation on Linux may deliver the beginning of a body twice after a task was suspended. Then the length
-            // is wrong.
-            if state.starts > 1 { state.first.refuse(.incomplete) }
-            state.isStarting = state.loader != nil
-            return (state.loader, state.starts == 1 ? state.first.patience : nil)
+        let loader = withState { state in
+            defer { (state.isRunning, state.isHeld) = (true, false) }
+            // The system's class ignores the start of a transfer that goes on. But it begins no transfer after a redirect
+            // that it follows while the task is suspended.
+            return state.isRunning && !isSystemClass ? nil : state.loader
         }
-        patience?.wait { [weak self] in self?.endPatience($0) }
-        loader?.startLoading()
-        let obsolete = withState { state in
-            state.isStarting = false
-            defer { state.obsolete = nil }
-            return state.obsolete
-        }
-        obsolete?.stopLoading()
+        if let loader { turn.withLock(loader.startLoading) }
     }
 
     /// Stops the load without notifying the client.
@@ -140,14 +121,18 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         // the task as cancelled.
         case .running where isSystemClass: break
         case .running, .suspended:
+            let isAnswered = answerAfterSilence() != nil
             let (loader, isHeld) = withState { state in
                 defer { state.isHeld = false }
+                // A head has come since this object suspended the task, so the transfer goes on.
+                if state.isHeld, !isAnswered { return (URLProtocol?.none, true) }
+                state.isRunning = false
+                // Foundation on Linux may deliver the beginning of a body twice after a task was suspended. Then the
+                // length is wrong.
+                state.first.refuse(.incomplete)
                 return (state.loader, state.isHeld)
             }
-            if !isHeld || replaceAfterSilence() {
-                withState { $0.isStopped = true }
-                loader?.stopLoading()
-            }
+            loader?.stopLoading()
             // URL loading runs this method on the queue for which `resume()` waits.
             if isHeld { DispatchQueue.global().async { [task] in task.resume() } }
         // The task was suspended, then cancelled before this call. The system's class needs the task's error, which
@@ -181,31 +166,28 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         first.hasHead || task.response != nil || task.countOfBytesExpectedToReceive != 0
     }
 
-    /// Lets the file answer if the patience has ended without a head; returns true if it does.
-    private func replaceAfterSilence() -> Bool {
+    /// Returns the file's response that answers because the patience has ended without a head; nil if none does.
+    private func answerAfterSilence() -> Fallback.Answer? {
         let isSilent = !hasHead
         return withState { state in
             if isSilent, let silence = state.silence, case .replace(let answer) = state.first.silence(silence) {
                 state.answer = answer
             }
-            return state.answer != nil
+            return state.answer
         }
     }
 
     /// Ends the load, and returns the instance that loads; nil if the load has already ended.
     ///
     /// If the instance later reports a head, a part of a body or an end, the client does not receive this event.
-    private func finish(isChallenge: Bool = false) -> URLProtocol? {
+    private func finish() -> URLProtocol? {
         withState { state in
             // This breaks a reference cycle: the instance retains this object as its client.
             defer { state.loader = nil }
-            if state.loader != nil { state.isChallenged = isChallenge }
             state.first.stop()
             return state.loader
         }
     }
-
-    private var isOpen: Bool { withState { $0.loader != nil } }
 
     /// Decides about an event, after a redirect that URL loading has followed without a word.
     ///
@@ -220,8 +202,7 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         _ event: (inout NetworkFirst) -> NetworkFirst.Decision
     ) -> Bool {
         let decision = withState { state -> NetworkFirst.Decision in
-            let last = isDelivered || state.first.hasHead ? nil : task.currentRequest
-            if let last, last.url != task.originalRequest?.url,
+            if !isDelivered, let last = task.currentRequest, last.url != task.originalRequest?.url,
                 case .replace(let answer) = state.first.redirect(nil, to: last)
             {
                 return .replace(with: answer)
@@ -231,20 +212,13 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         if case .passOn = decision { return true }
         guard case .replace(let answer) = decision, finish() != nil else { return false }
         client?.deliver(answer.response, as: loader)
-        if !isSystemClass { stopLater(loader) }
-        return false
-    }
-
-    /// Stops an instance of a class of the app, which may still be loading, but not inside its own call.
-    ///
-    /// The system's class needs no stop, because it waits for a whole response.
-    private func stopLater(_ loader: URLProtocol) {
-        let isStarting = withState { state in
-            if state.isStarting { state.obsolete = loader }
-            return state.isStarting
+        // A class of the app may still be loading. The system's class needs no stop, because it waits for a whole
+        // response.
+        if !isSystemClass {
+            nonisolated(unsafe) let loader = loader
+            DispatchQueue.global().async { [turn] in turn.withLock { loader.stopLoading() } }
         }
-        nonisolated(unsafe) let loader = loader
-        if !isStarting { DispatchQueue.global().async { loader.stopLoading() } }
+        return false
     }
 
     /// Reads the head from the task if the class has not reported it; returns false if a file or copy replaced it.
@@ -261,18 +235,18 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
         // The system's class reports the head early only if it may give the body to a delegate directly.
-        guard passesOn(loader, isDelivered: isSystemClass, { $0.head(response, isDelivered: isSystemClass) }), isOpen
-        else { return }
+        guard passesOn(loader, isDelivered: isSystemClass, { $0.head(response, isDelivered: isSystemClass) }) else {
+            return
+        }
         client?.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy)
     }
 
     func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
-        guard readHead(loader), withState({ $0.first.part(data) }), isOpen else { return }
-        client?.urlProtocol(loader, didLoad: data)
+        if readHead(loader), withState({ $0.first.part(data) }) { client?.urlProtocol(loader, didLoad: data) }
     }
 
     func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
-        guard readHead(loader), isOpen else { return }
+        guard readHead(loader) else { return }
         let head = task.response as? HTTPURLResponse
         let isChallenge = head?.statusCode == 401 && head?.value(forHTTPHeaderField: "WWW-Authenticate") != nil
         let hasEnded = withState { state in
@@ -281,9 +255,11 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
             if isSystemClass, !state.first.hasPart { state.first.refuse(.unseen) }
             // No step shows the response that follows a challenge. So a recording forgets the body of this response.
             if isChallenge, let head { _ = state.first.head(head, isPersonal: true, isDelivered: true) }
-            return state.first.end()
+            guard state.first.end() else { return false }
+            state.isChallenged = isChallenge
+            return true
         }
-        if hasEnded, finish(isChallenge: isChallenge) != nil { client?.urlProtocolDidFinishLoading(loader) }
+        if hasEnded, finish() != nil { client?.urlProtocolDidFinishLoading(loader) }
     }
 
     func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {

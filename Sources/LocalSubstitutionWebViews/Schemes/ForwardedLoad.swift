@@ -59,13 +59,7 @@ final class ForwardedLoad: @unchecked Sendable {
 
     /// Lets the file answer if no head has come; called when the patience of its entry ends.
     private func endPatience(_ patience: NetworkFirst.Patience) {
-        guard patience == first.patience, !isReadingCopy(then: { $0.endPatience(patience) }) else { return }
-        _ = passesOn(first.silence(patience))
-    }
-
-    /// Reads the archived copy that may answer, and then runs `body`; false if there is nothing to read.
-    private func isReadingCopy(then body: @escaping @Sendable (ForwardedLoad) -> Void) -> Bool {
-        first.readCopy { [self] in forwarder.perform { [self] in body(self) } }
+        _ = passesOn(first.silence(patience) { [self] in forwarder.perform { [self] in endPatience(patience) } })
     }
 
     func cancel() {
@@ -105,13 +99,9 @@ final class ForwardedLoad: @unchecked Sendable {
             // leads to the target itself.
             let isMirrored = forwarder.guardian.isNamed(target) || reply.server.isMapped(url)
             let target = isMirrored ? MirrorURL.mirror(of: url) ?? url : url
-            end(with: reply.server.page(leadingTo: target, for: reply.request))
-            return nil
+            return end(with: reply.server.page(leadingTo: target, for: reply.request))
         }
-        if let file = reply.server.file(at: url, for: reply.request) {
-            end(with: file)
-            return nil
-        }
+        if let file = reply.server.file(at: url, for: reply.request) { return end(with: file) }
         guard forwarder.guardian.isNamed(target) else { return refuse() }
         guard passesOn(first.redirect(response, to: next, isReported: false)) else { return nil }
         if target != source {
@@ -131,9 +121,10 @@ final class ForwardedLoad: @unchecked Sendable {
     }
 
     /// Ends the load with a reply of the app, after which all events from the network are ignored.
-    private func end(with answer: SchemeReply) {
+    private func end(with answer: SchemeReply) -> URLRequest? {
         first.stop()
         reply.end(with: answer)
+        return nil
     }
 
     private func refuse() -> URLRequest? {
@@ -145,12 +136,7 @@ final class ForwardedLoad: @unchecked Sendable {
     /// Returns true if the page receives an event; delivers the file or archived copy that replaces the network's.
     private func passesOn(_ decision: NetworkFirst.Decision) -> Bool {
         if case .replace(let answer) = decision {
-            forwarder.loads.enqueue { [self] in
-                if let task {
-                    _ = forwarder.loads.removeLoad(of: task)
-                    task.cancel()
-                }
-            }
+            cancel()
             if let head = answer.response.response as? HTTPURLResponse, reply.head(head) {
                 reply.part(answer.response.data)
                 reply.end()
@@ -173,8 +159,8 @@ final class ForwardedLoad: @unchecked Sendable {
 
     func finish(_ error: (any Error)?, of task: URLSessionTask) {
         if let error {
-            if error.meansOffline, isReadingCopy(then: { $0.finish(error, of: task) }) { return }
-            if passesOn(first.failure(error)) { reply.fail(error) }
+            let again = { @Sendable [self] in forwarder.perform { [self] in finish(error, of: task) } }
+            if passesOn(first.failure(error, again: again)) { reply.fail(error) }
         } else if first.hasHead {
             if first.end() { reply.end() }
         } else if !first.hasEnded {

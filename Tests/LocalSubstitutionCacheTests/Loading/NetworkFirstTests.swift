@@ -137,22 +137,40 @@ struct NetworkFirstTests {
     func user() throws {
         var load = NetworkFirst(try fallback("a"), nil)
         let patience = try #require(load.patience)
-        load.waitForUser()
+        guard case .passOn = load.challenge(nil) else { throw Unexpected() }
         if case .replace = load.silence(patience) { Issue.record("a file answered") }
         #expect(load.canReplace(after: .status(503)))
     }
+
+    @Test("The user is not asked if a file answers after the status of the challenge, or if the load has ended")
+    func challenge() throws {
+        let url = try #require(try request("b").url)
+        for (status, path) in [(503, "a"), (404, "b")] {
+            var load = NetworkFirst(try fallback(path), nil)
+            let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
+            guard case .replace = load.challenge(head), case .ignore = load.challenge(head) else { throw Unexpected() }
+            #expect(load.hasEnded)
+        }
+    }
+
+    private struct Unexpected: Error {}
 
     /// An archive that notes what a load gives to it.
     private final class Kept: ResponseArchive, ArchivedLoad, @unchecked Sendable {
         var bodies: [Data?] = []
         var refusals: [MissingBody] = []
+        var reports: [@Sendable () -> Void] = []
+        var mustRead = false
         let keepsNetworkFirst = true
 
         func accepts(_ request: URLRequest) -> Bool { true }
         func countRefusal(of request: URLRequest) {}
         func begin(_ request: URLRequest, version: Int64) -> any ArchivedLoad { self }
         func copy(after outcome: NetworkOutcome) -> LastGoodCopy? { nil }
-        func readCopy(then body: @escaping @Sendable () -> Void) -> Bool { false }
+        func readCopy(then body: @escaping @Sendable () -> Void) -> Bool {
+            if mustRead { reports.append(body) }
+            return mustRead
+        }
         func receive(_ response: URLResponse?) {}
         func hasRoom(for count: Int) -> Bool { true }
         func refuse(_ reason: MissingBody) { refusals.append(reason) }
@@ -176,6 +194,29 @@ struct NetworkFirstTests {
         for _ in 0..<2 { _ = load.head(head, isPersonal: true) }
         #expect(kept.refusals == [.challenged, .challenged, .incomplete])
         load.stop()
-        #expect(!load.end() && kept.bodies.count == 1)
+        load.refuse(.unseen)
+        #expect(!load.end() && kept.bodies.count == 1 && kept.refusals.count == 3)
+    }
+
+    @Test("A silence or failure is reported again once the archive has read its copy, unless the load has a head")
+    func reading() throws {
+        let kept = Kept()
+        var load = NetworkFirst(try fallback("a", kept), nil)
+        let patience = try #require(load.patience)
+        let offline = URLError(.notConnectedToInternet)
+        kept.mustRead = true
+        guard case .ignore = load.silence(patience, again: {}), case .ignore = load.failure(offline, again: {}) else {
+            throw Unexpected()
+        }
+        #expect(kept.reports.count == 2 && !load.hasEnded)
+        var other = load
+        guard case .replace = load.silence(patience), case .replace = other.failure(offline) else { throw Unexpected() }
+        load = NetworkFirst(try fallback("a", kept), nil)
+        let url = try #require(try request("a").url)
+        _ = load.head(try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)))
+        guard case .ignore = load.silence(patience, again: {}), case .passOn = load.failure(offline, again: {}) else {
+            throw Unexpected()
+        }
+        #expect(kept.reports.count == 2)
     }
 }

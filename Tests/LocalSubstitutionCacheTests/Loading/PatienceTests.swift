@@ -62,6 +62,28 @@ extension InstalledTests {
             if path != "/length" { #expect(answer?.1 == Data("network".utf8)) }
         }
 
+        // Only Foundation on Linux waits with a redirect while the task is suspended.
+        #if canImport(FoundationNetworking)
+        @Test("If the patience ends while a redirect is followed, the load goes on")
+        func redirected() async throws {
+            let site = try Site(folder, when: "\"60s\"") { request in
+                request.path == "/when" ? .init(status: 302, headers: ["Location": "/other"]) : .text(Self.networkText)
+            }
+            defer { site.server.stop() }
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [Impatient.self]
+            let delegate = Collector(onRedirect: { _ in
+                if let load = Impatient.last, let patience = load.first.patience { load.endPatience(patience) }
+            })
+            let session = URLSession.named(configuration, delegate: delegate)
+            var request = site.request
+            request.timeoutInterval = 3
+            for _ in 0..<50 {
+                #expect(try await TaskKind.delegate.load(request, in: session).1 == Data(Self.networkText.utf8))
+            }
+        }
+        #endif
+
         @Test("If the head and the end of the patience meet, or the task is cancelled then, each task ends once")
         func race() async throws {
             let site = try Site(folder, when: "\"1s\"") { request in
