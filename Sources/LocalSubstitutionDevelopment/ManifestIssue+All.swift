@@ -19,6 +19,5 @@ extension ManifestIssue {
         let text = try SubstitutionManifest.text(of: manifest, name: manifest.path)
         return SubstitutionManifest(checking: text, name: manifest.path, url: manifest)
             .check(in: manifest.deletingLastPathComponent(), on: date).issues
-            .map { $0.with(message: UserInformation.hidden(in: $0.message)) }
     }
 }

@@ -11,16 +11,8 @@ package func quoted(_ text: String, limit: Int = 200) -> String {
 /// Returns the same text as `quoted(_:limit:)`, without quotation marks.
 package func shortened(_ text: String, limit: Int = 200) -> String {
     let text = withoutUserInformation(text)
-    var start = text.unicodeScalars.prefix(limit)
-    if start.endIndex == text.endIndex { return printable(text) }
-    // A search of the finished message knows a password by the "@" after it. So a message keeps one if the text may
-    // have an "@" behind the cut, raw or encoded (`%40`, `%2540`, `\u0040`). Half an escape would end a password.
-    if let escape = start.suffix(7).lastIndex(where: { $0 == "\\" || $0 == "&" }) { start = start[..<escape] }
-    let rest = Array(text.utf8.dropFirst(max(0, String(start).utf8.count - 5)))
-    let ats = "@ %40 2540 0040 040} 040; {40} x40 X40 64; ommat; \u{FF20} \u{FE6B}".utf8.split(separator: 0x20)
-    // A long text is not searched, because many messages may quote it.
-    let mayHoldAt = rest.count > 1000 || rest.indices.contains { ats.contains(where: rest[$0...].starts) }
-    return printable(String(start)) + (mayHoldAt ? "…@" : "…")
+    let start = text.unicodeScalars.prefix(limit)
+    return printable(String(start)) + (start.endIndex == text.endIndex ? "" : "…")
 }
 
 /// Returns the text as `quoted(_:limit:)` shows it, but not cut, and without quotation marks.
@@ -28,18 +20,17 @@ package func visible(_ text: some StringProtocol) -> String { printable(withoutU
 
 /// Returns the text with "…" instead of the user information of each URL (RFC 3986 §3.2.1).
 ///
-/// This is all between "//" and the last "@" before a "/", "?" or "#", or in a query before a "&", unless the slashes
-/// follow a name, as in `img//logo@2x.png`. In other spellings, it is not found.
-func withoutUserInformation(_ text: some StringProtocol) -> String {
+/// That is what stands between "//" and the last "@" before the next "/", "?", "#", quotation mark or white space. The
+/// slashes may not follow a name, as in `img//logo@2x.png`.
+package func withoutUserInformation(_ text: some StringProtocol) -> String {
     guard text.utf8.contains(UInt8(ascii: "@")) else { return String(text) }
-    var (rest, result, isQuery): (ArraySlice<UInt8>, [UInt8], Bool) = (Array(text.utf8)[...], [], false)
+    var (rest, result): (ArraySlice<UInt8>, [UInt8]) = (Array(text.utf8)[...], [])
     while !rest.isEmpty {
-        let part = rest.prefix { !"/?#".utf8.contains($0) && !(isQuery && $0 == UInt8(ascii: "&")) }
+        let part = rest.prefix { !"/?#\" \t\r\n".utf8.contains($0) }
         let at = part.lastIndex(of: UInt8(ascii: "@")) ?? part.startIndex
         let isAuthority = result.suffix(2).elementsEqual("//".utf8) && result.dropLast(2).last?.isUnreserved != true
         result += isAuthority && at > part.startIndex ? Array("…".utf8) + part[at...] : Array(part)
         result += rest.dropFirst(part.count).prefix(1)
-        isQuery = result.last == UInt8(ascii: "?") || isQuery && !part.contains { " \t\n\"'<>)".utf8.contains($0) }
         rest = rest.dropFirst(part.count + 1)
     }
     return String(decoding: result, as: UTF8.self)

@@ -59,8 +59,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
         public let differences: [Difference]
     }
 
-    /// The request's URL as text; empty if the request has no URL.
-    public let url: String
+    /// The request's URL; nil if the request has none.
+    public let url: RequestedURL?
     /// The source of the answer to the request.
     public let answer: Answer
     /// The entry that matches the request's URL; nil if no entry does.
@@ -78,16 +78,19 @@ public struct Explanation: Sendable, CustomStringConvertible {
     package let folder: (file: Substitution, missing: String)?
     /// The name of the manifest in messages.
     let manifestName: String
-    /// The problem with the URL, as a sentence without a full stop; nil if the URL has no problem.
-    let problem: String?
+    /// The problem with the URL; nil if the URL has no problem.
+    let problem: URLProblem?
 
     /// The answer in words, with the line of the entry.
     ///
-    /// If no file answers, the text also says which change would help. It shows no password of a URL.
-    public var description: String { UserInformation.hidden(in: sentence) }
+    /// If no file answers, the text also says which change would help. The ``url`` is shown without its values.
+    public var description: String { sentence(about: url?.description) }
 
-    private var sentence: String {
-        let subject = url.isEmpty ? "A request without a URL" : visible(url)
+    /// The ``description`` for the user who has typed the URL, or opened the page that asks for it.
+    package var sentence: String { sentence(about: url?.url.absoluteString) }
+
+    private func sentence(about url: String?) -> String {
+        let subject = url.map { visible($0) } ?? "A request without a URL"
         switch answer {
         case .cacheAndProtocol:
             return "\(subject) is answered with \(file)."
@@ -103,7 +106,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             let list = conditions.map(\.sentence).joined(separator: ", or ")
             return "\(subject) is loaded from the network; \(file) answers instead when \(list)."
         case .network(because: let reason):
-            return "\(subject) is not substituted, because " + sentence(for: reason)
+            return "\(subject) is not substituted, because " + sentence(for: reason, url ?? "")
         }
     }
 
@@ -112,11 +115,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
         return "\(quoted(substitution.file)) (\(visible(manifestName)):\(substitution.line))"
     }
 
-    private func sentence(for reason: Reason) -> String {
+    private func sentence(for reason: Reason, _ url: String) -> String {
         switch reason {
         case .noURL:
-            "it is not a URL that a manifest can name"
-                + (problem.map { ": \($0)\($0.hasSuffix("?") ? "" : ".")" } ?? ".")
+            "it is not a URL that a manifest can name" + hint(problem, url)
         case .expired:
             "the entry that names it (\(visible(manifestName)):\(substitution?.line ?? 1)) has expired: "
                 + "its last day was \(substitution?.lastDay ?? "")."
@@ -127,6 +129,11 @@ public struct Explanation: Sendable, CustomStringConvertible {
             "the app switched substitution off for this request (reloadIgnoringLocalAndRemoteCacheData)."
         case .noEntry: (folder.map(hint) ?? "no entry names it.") + (nearest.map(hint) ?? "")
         }
+    }
+
+    private func hint(_ problem: URLProblem?, _ url: String) -> String {
+        guard let message = problem?.message(for: url, meant: Advice.url(meantBy: url)) else { return "." }
+        return ": " + message + (message.hasSuffix("?") ? "" : ".")
     }
 
     private func hint(_ folder: (file: Substitution, missing: String)) -> String {
@@ -173,8 +180,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         switch neighbour.differences[0] {
         case .scheme:
             let key = entry.key.value
-            // Messages hide user names and passwords, so this message cannot show a key that seems to hold one.
-            guard let slashes = key.firstIndex(of: "/"), !UserInformation.isPresent(in: key) else { return "" }
+            guard let slashes = key.firstIndex(of: "/") else { return "" }
             return " To let it answer both schemes, write its URL as \(quoted(String(key[slashes...]), limit: .max))."
         case .query(ignoring: let names) where !names.isEmpty:
             let list = "[\(names.map { quoted($0) }.joined(separator: ", "))]"
@@ -203,7 +209,7 @@ extension Explanation {
             case .unnamed: (.network(because: unnamed.reason(for: request, table)), nil)
             }
         self.init(
-            url: request.url?.absoluteString ?? "",
+            url: request.url.map(RequestedURL.init),
             answer: answer,
             substitution: match?.row.substitution ?? unnamed.expired,
             nearest: unnamed.nearest,
@@ -221,7 +227,7 @@ extension Explanation {
         var expired: Substitution?
         var nearest: Neighbour?
         var folder: (file: Substitution, missing: String)?
-        var problem: String?
+        var problem: URLProblem?
 
         mutating func reason(for request: URLRequest, _ table: SubstitutionTable) -> Reason {
             let url = request.url?.absoluteString ?? ""
@@ -241,7 +247,7 @@ extension Explanation {
                 case .scheme(let scheme): return .scheme(scheme)
                 case .userInfo: return .userInfo
                 default:
-                    if !url.isEmpty { problem = error.message(for: url, meant: Advice.url(meantBy: url)) }
+                    if !url.isEmpty { problem = error }
                     return .noURL
                 }
             }

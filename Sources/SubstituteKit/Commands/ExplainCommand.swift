@@ -133,7 +133,7 @@ struct ExplainCommand {
 
         /// The answer in words without the URL, for a list of URLs with the same answer.
         var reason: String {
-            let subjects = [visible(explanation?.url ?? ""), quoted(text)].map { $0 + " is " }
+            let subjects = [visible(explanation?.url?.url.absoluteString ?? ""), quoted(text)].map { $0 + " is " }
             guard let subject = subjects.first(where: sentence.hasPrefix) else { return sentence }
             let rest = sentence.dropFirst(subject.count)
             return rest.prefix(1).uppercased() + rest.dropFirst()
@@ -155,13 +155,13 @@ struct ExplainCommand {
             ? MissExplainer.obstacle(to: question.url, method: method, status: 200) : question.obstacle
         var command = explanation.flatMap(explainer.command)
         var sentence =
-            explanation?.description ?? WrongURL.problem(of: question.url)
+            explanation?.sentence ?? WrongURL.problem(of: question.url)
             ?? "\(quoted(question.url)) is not a URL; an app gets nil from URL(string:)."
         if command != nil, let obstacle { (command, sentence) = (nil, "\(sentence) \(obstacle)") }
         var browserURL: String?
         let browser = BrowserURL(question.url)
         switch browser {
-        case .url(let text) where text != explanation.flatMap({ URL(string: $0.url) }).map(BrowserURL.normalForm):
+        case .url(let text) where text != (explanation?.url?.url).map(BrowserURL.normalForm):
             let other = URL(string: text).map { explain($0, question) }
             sentence += " A browser asks for \(visible(text)) instead, which \(Self.clause(other))."
             // Servers and pages mean the URL that a browser derives.
@@ -201,8 +201,8 @@ struct ExplainCommand {
 
     /// Returns the response of the file; nil if no file answers.
     private func response(_ explanation: Explanation, _ method: String?) -> HTTPURLResponse? {
-        let url = URL(string: explanation.url)
-        return url.flatMap { table.answer(to: request($0, method ?? self.method)) }?.response as? HTTPURLResponse
+        (explanation.url?.url).flatMap { table.answer(to: request($0, method ?? self.method)) }?.response
+            as? HTTPURLResponse
     }
 
     /// Returns the end of a sentence about a URL.

@@ -51,9 +51,9 @@ struct MissExplainer: Sendable {
         explanation.removeNeighbour(amongst: used)
         let command = command(after: explanation)
         if command != nil, let obstacle = Self.obstacle(to: url, method: method, status: status) {
-            return Miss(url: url, reason: "\(explanation) \(obstacle)")
+            return Miss(url: url, reason: "\(explanation.sentence) \(obstacle)")
         }
-        return Miss(url: url, reason: explanation.description, command: command)
+        return Miss(url: url, reason: explanation.sentence, command: command)
     }
 
     /// Returns the reason why no command can add the URL of a request, as a sentence; nil if one can.
@@ -62,7 +62,6 @@ struct MissExplainer: Sendable {
     static func obstacle(to url: String, method: String, status: Int?) -> String? {
         // A key with one of these would be read as a mistake.
         if url.prefix(while: { $0 != "?" }).contains("*") { return "A \"*\" stands only for itself in a manifest." }
-        if SecretMask.isCertain(in: url) { return "Its URL holds a secret, so it may be for one person." }
         if url.hasSuffix("?") { return "Leave out the \"?\", which nothing follows." }
         if !["GET", "HEAD"].contains(method) { return "Files answer only GET and HEAD, not \(visible(method))." }
         switch status {
@@ -97,10 +96,9 @@ struct MissExplainer: Sendable {
 
     /// Returns the command line that adds an explained URL; nil if an entry is not all that is missing.
     func command(after explanation: Explanation) -> String? {
-        // If a folder entry has this URL, another entry must not have it. A line with a password must not be printed.
+        // If a folder entry has this URL, another entry must not have it.
         guard case .network(because: .noEntry) = explanation.answer, explanation.folder?.missing != "",
-            let key = try? URLPattern(requested: explanation.url),
-            SecretMask.shown(key.spelling, isOwn: true) == key.spelling
+            let key = (explanation.url?.url.absoluteString).flatMap({ try? URLPattern(requested: $0) })
         else { return nil }
         return command(adding: key)
     }

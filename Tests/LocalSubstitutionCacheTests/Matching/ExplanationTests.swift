@@ -95,7 +95,7 @@ struct ExplanationTests {
         ),
         Row(
             url: "https://example.com/config?lang=en&lang=en",
-            sentence: "https://example.com/config?lang=en&lang=en \(noEntry) The nearest is "
+            sentence: "https://example.com/config?lang&lang \(noEntry) The nearest is "
                 + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query."
         ),
         Row(
@@ -117,7 +117,7 @@ struct ExplanationTests {
         ),
         Row(
             url: "https://example.com/list.css?w=1&v=2",
-            sentence: "https://example.com/list.css?w=1&v=2 \(noEntry) The nearest is "
+            sentence: "https://example.com/list.css?w&v \(noEntry) The nearest is "
                 + "\"https://example.com/list.css\" (manifest.json:7), which differs in the query. To let it answer "
                 + "this URL too, write \"ignoreQuery\": [\"u*\", \"v\", \"w\"] in its entry."
         ),
@@ -136,7 +136,7 @@ struct ExplanationTests {
         ),
         Row(
             url: "https://example.com/site.css?v=2&_=w",
-            sentence: "https://example.com/site.css?v=2&_=w \(noEntry) The nearest is "
+            sentence: "https://example.com/site.css?v&_ \(noEntry) The nearest is "
                 + "\"https://example.com/site.css\" (manifest.json:2), which differs in the query. To let "
                 + "it answer this URL too, write { \"file\": \"a.css\", \"ignoreQuery\": [\"_\", \"v\"] }."
         ),
@@ -182,7 +182,7 @@ struct ExplanationTests {
             sentence: "https://example.com/icons/ is not substituted, because \"https://example.com/icons/\" "
                 + "(manifest.json:10) maps the folder \"icons/\", which holds no \"index.html\"."
         ),
-        Row(url: "https://example.com/config?lang=de", sentence: "https://example.com/config?lang=de \(noEntry)"),
+        Row(url: "https://example.com/config?lang=de", sentence: "https://example.com/config?lang \(noEntry)"),
         Row(
             url: "https://example.com/Site.css/",
             sentence: "https://example.com/Site.css/ \(noEntry) The nearest is \"https://example.com/site.css\" "
