@@ -1,15 +1,15 @@
-public import Foundation
+package import Foundation
 
 /// A URL from a request, as an app's messages show it.
 ///
-/// Only the author of a server knows which part of a URL is a secret. So a message shows the scheme, the host, the path,
-/// and the names of the query's parameters.
+/// Only the author of a server knows which part of a URL is a secret. So a message shows the scheme, the host, the
+/// path, and the names of the query's parameters.
 public struct RequestedURL: Sendable, Hashable, CustomStringConvertible {
     /// The whole URL.
-    public let url: URL
+    package let url: URL
 
     /// Creates a value for a message about a URL.
-    public init(_ url: URL) { self.url = url }
+    package init(_ url: URL) { self.url = url }
 
     /// The URL without user information, values of parameters and fragment, such as `https://example.com/a?v&token`.
     public var description: String {

@@ -16,6 +16,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
     /// Every load with a recorded body, kept to find out later whether the load broke off.
     private var loads: [(url: String, identifier: String, isDocument: Bool, traffic: Traffic)] = []
     private var seen: Set<String> = []
+    private var accepted: [String: [String: String]] = [:]
     private var problem: (any Error)?
     private let whenRecorded: @Sendable (_ count: Int, _ bytes: Int) -> Void
     private var (count, bytes) = (0, 0)
@@ -92,6 +93,9 @@ final class Recorder: Interceptor, @unchecked Sendable {
         }
     }
 
+    /// The fields of requests that decide between versions of a resource, keyed by URL.
+    var preferences: [String: [String: String]] { lock.withLock { accepted } }
+
     // MARK: - Requests
 
     func decide(on held: HeldRequest) async -> Decision {
@@ -110,7 +114,9 @@ final class Recorder: Interceptor, @unchecked Sendable {
         } else if held.hasBody, held.request.method == "GET" {
             (text, comment) = await self.text(of: held, body)
         }
-        record(HAREntry(held, text, comment, carried(by: held)))
+        let entry = HAREntry(held, text, comment, carried(by: held))
+        lock.withLock { accepted[entry.request.url] = HARFile.preferences(held.request.headers) }
+        record(entry)
         return .proceed
     }
 
@@ -176,9 +182,7 @@ extension HAREntry {
     ///   - carried: The credentials that the browser added.
     fileprivate init(_ held: HeldRequest, _ text: String?, _ comment: String?, _ carried: Traffic.Credentials) {
         var asked = held.request.headers.map { Field(name: $0.key, value: $0.value) }
-        // The entry keeps no value that is a credential.
-        let isAuthorized = carried.hasAuthorization || asked.contains(where: \.isCredential)
-        for (name, isCarried) in [("Authorization", isAuthorized), ("Cookie", carried.hasCookies)]
+        for (name, isCarried) in [("Authorization", carried.hasAuthorization), ("Cookie", carried.hasCookies)]
         where isCarried && !asked.contains(where: { $0.name.lowercased() == name.lowercased() }) {
             asked.append(Field(name: name, value: ""))
         }
@@ -195,8 +199,10 @@ extension HAREntry {
             headers: (held.responseHeaders ?? []).map { Field(name: $0.name, value: $0.value) },
             content: content
         )
-        let url = UserInformation.removed(fromAuthorityOf: held.request.url)
-        self.init(Date(), Request(method: held.request.method, url: url, headers: asked), response)
+        // A field shows that the request had user information.
+        let url = held.request.url
+        let plain = hasUserInformation(url) ? URL(string: url).map(Redirect.plain)?.absoluteString ?? url : url
+        self.init(Date(), Request(method: held.request.method, url: plain, headers: asked), response)
     }
 
     /// A key that is the same if one response is recorded twice.
