@@ -34,11 +34,6 @@ extension SecretScanner {
 }
 
 extension HTTPURLResponse {
-    /// Returns the value of a header field; nil also for a value whose comparison would take quadratic time.
-    package func field(_ name: String) -> String? {
-        value(forHTTPHeaderField: name).flatMap { $0.isStreamSafe ? $0 : nil }
-    }
-
     /// True if a header field holds a secret, such as a new token for the user, or cannot be read.
     ///
     /// `Set-Cookie` does not count, because no copy of the response has it.

@@ -28,7 +28,6 @@ private let target: @Sendable (Data) -> Void =
     case "mediatype": fuzzMediaType
     case "archive": fuzzArchive
     case "page": fuzzPage
-    case "secret": fuzzSecret
     case let name: fatalError("FUZZ_TARGET names no target: \(name ?? "nothing")")
     }
 
@@ -243,54 +242,4 @@ private func fuzzPage(_ data: Data) {
     let translated = ContentPolicy.translated(policy, for: site)
     let words = policy.split { $0.isWhitespace || ";,".contains($0) }
     for word in words.prefix(50) { require(translated.contains(word), "\(word) is lost in \(translated)") }
-}
-
-// MARK: - Secrets
-
-/// A thread with a stack of 512 KB, as secondary threads have on Apple platforms.
-private final class SmallThread: @unchecked Sendable {
-    private let (begin, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    // The semaphores order all accesses.
-    private var work: () -> Void = {}
-
-    init() {
-        let thread = Thread { [self] in
-            while true {
-                begin.wait()
-                work()
-                // The leak sanitizer does not see the data that a closure holds.
-                work = {}
-                end.signal()
-            }
-        }
-        thread.stackSize = 512 << 10
-        thread.start()
-    }
-
-    func run(_ work: @escaping () -> Void) {
-        self.work = work
-        begin.signal()
-        end.wait()
-    }
-}
-
-private let smallThread = SmallThread()
-
-private func fuzzSecret(_ data: Data) {
-    smallThread.run {
-        let text = String(decoding: data, as: UTF8.self)
-        for isURL in [false, true] {
-            var last = 0
-            for place in SecretScanner.places(in: text, isURL: isURL) {
-                require(place.range.lowerBound >= last && !place.range.isEmpty, "places overlap in \(text)")
-                last = place.range.upperBound
-            }
-            require(last <= text.utf8.count, "a place after the end of \(text)")
-        }
-        _ = (SecretMask.masked(text), SecretMask.masked(text: text), SecretMask.findings(in: text))
-        // Whatever stands around it, a parameter of a URL is masked.
-        let secret = "S3cretS3cret"
-        let url = "https://h/?a=\(text.replacing("#", with: ""))&token=\(secret)"
-        require(!SecretMask.masked(url).contains(secret), "a secret is shown after \(text)")
-    }
 }

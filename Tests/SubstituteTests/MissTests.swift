@@ -131,6 +131,7 @@ struct MissTests {
         #expect(
             result.output == """
                 Not substituted, because no entry names it.
+                  substitute add \(site)/signed
                   substitute add \(site)/film.mp4
 
                 Not substituted, because no entry names it. Files answer only GET and HEAD, not POST.
@@ -145,9 +146,8 @@ struct MissTests {
                 Not substituted, because no entry names it. Its server answered 302, so there is no file to add.
                   \(site)/moved
 
-                Not substituted, because no entry names it. It may be for one person.
+                Not substituted, because no entry names it. Its server forbids shared copies (Cache-Control).
                   \(site)/mine
-                  \(site)/signed
 
                 Not substituted, because it holds a user name; remove everything up to the "@".
                   http://…@h/a.css

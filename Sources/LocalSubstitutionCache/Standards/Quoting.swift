@@ -1,3 +1,5 @@
+import Foundation
+
 /// Returns `text` in quotation marks, safe to print in a message.
 ///
 /// The text may be from a manifest, a file name or a request. Characters that are invisible or change the direction of
@@ -24,17 +26,12 @@ package func visible(_ text: some StringProtocol) -> String { printable(withoutU
 /// slashes may not follow a name, as in `img//logo@2x.png`.
 package func withoutUserInformation(_ text: some StringProtocol) -> String {
     guard text.utf8.contains(UInt8(ascii: "@")) else { return String(text) }
-    var (rest, result): (ArraySlice<UInt8>, [UInt8]) = (Array(text.utf8)[...], [])
-    while !rest.isEmpty {
-        let part = rest.prefix { !"/?#\" \t\r\n".utf8.contains($0) }
-        let at = part.lastIndex(of: UInt8(ascii: "@")) ?? part.startIndex
-        let isAuthority = result.suffix(2).elementsEqual("//".utf8) && result.dropLast(2).last?.isUnreserved != true
-        result += isAuthority && at > part.startIndex ? Array("…".utf8) + part[at...] : Array(part)
-        result += rest.dropFirst(part.count).prefix(1)
-        rest = rest.dropFirst(part.count + 1)
-    }
-    return String(decoding: result, as: UTF8.self)
+    let information = #"(?<![\w.~-])//[^/?#"\s]+@"#
+    return text.replacingOccurrences(of: information, with: "//…@", options: .regularExpression)
 }
+
+/// Returns true if ``withoutUserInformation(_:)`` leaves something out.
+package func hasUserInformation(_ text: some StringProtocol) -> Bool { withoutUserInformation(text) != String(text) }
 
 /// Returns the text with invisible characters escaped; user information in it is not left out.
 ///

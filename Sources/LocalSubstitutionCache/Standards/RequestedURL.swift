@@ -2,8 +2,8 @@ public import Foundation
 
 /// A URL from a request, as an app's messages show it.
 ///
-/// Only the author of a server knows which part of a URL is a secret. So a message shows the scheme, the host, the path,
-/// and the names of the query's parameters.
+/// Only the author of a server knows which part of a URL is a secret. So a message shows the scheme, the host, the
+/// path, and the names of the query's parameters.
 public struct RequestedURL: Sendable, Hashable, CustomStringConvertible {
     /// The whole URL.
     public let url: URL

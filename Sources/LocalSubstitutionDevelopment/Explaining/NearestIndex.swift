@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import SubstitutionChecking
 import SubstitutionStandards
 
 /// An index for finding the entry whose URL is most similar to a URL that no entry matches.

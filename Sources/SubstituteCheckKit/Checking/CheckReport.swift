@@ -59,9 +59,9 @@ package struct CheckReport {
     private func printText(_ issue: ManifestIssue, _ excerpts: Excerpts) {
         let severity = console.coloured("\(issue.severity.rawValue):", issue.severity == .error ? .red : .yellow)
         let place = console.coloured("\(visible(issue.file)):\(issue.line):\(issue.column):", .bold)
-        console.printOwn("\(place) \(severity) \(issue.message)")
+        console.print("\(place) \(severity) \(issue.message)")
         if let line = excerpts.line(of: issue) {
-            console.printMasked(line.text)
+            console.print(line.text)
             console.print(line.indentation + console.coloured("^", .green))
         }
     }
@@ -89,13 +89,13 @@ package struct CheckReport {
             "file": visible(issue.file), "line": issue.line, "column": issue.column,
             "severity": issue.severity.rawValue, "code": issue.code.rawValue, "message": issue.message,
         ]
-        try console.printJSON(object, isOwn: true)
+        try console.printJSON(object)
     }
 
     private func printGitHub() {
         for issue in results.flatMap(\.issues) {
             let (severity, place) = (issue.severity.rawValue, (issue.file, issue.line, issue.column))
-            console.printAnnotation(severity, issue.message, title: issue.code.rawValue, at: place, isOwn: true)
+            console.printAnnotation(severity, issue.message, title: issue.code.rawValue, at: place)
         }
         console.print(verdict)
     }

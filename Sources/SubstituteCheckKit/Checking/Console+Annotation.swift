@@ -12,20 +12,16 @@ extension Console {
     ///   - message: A sentence.
     ///   - title: One or a few words.
     ///   - place: The file with a line and a column in it; nil if the command is about no file.
-    ///   - isOwn: True if the sentence is about the user's own manifest and files.
     package func printAnnotation(
         _ severity: String,
         _ message: String,
         title: String,
-        at place: (file: String, line: Int, column: Int)? = nil,
-        isOwn: Bool = false
+        at place: (file: String, line: Int, column: Int)? = nil
     ) {
         let properties = place.map {
-            "file=\(Self.property(SecretMask.shown(visible($0.file), isOwn: isOwn))),line=\($0.line),col=\($0.column),"
+            "file=\(Self.property(visible($0.file))),line=\($0.line),col=\($0.column),"
         }
-        // In the command, the colons before the sentence would make its beginning look like a password.
-        let message = Self.data(SecretMask.shown(message, isOwn: isOwn))
-        printMasked("::\(severity) \(properties ?? "")title=\(Self.property(title))::\(message)")
+        print("::\(severity) \(properties ?? "")title=\(Self.property(title))::\(Self.data(message))")
     }
 
     private static func data(_ text: String) -> String {

@@ -14,11 +14,11 @@ extension ContentRules {
                     + "the page to the network, or remove its forms"
             )
         }
-        guard let (name, line) = Secret.found(in: file) else { return nil }
+        guard let (mark, line) = PublishedKey.found(in: file) else { return nil }
         return file.problem(
-            "secret \(file.path)",
-            "has \(quoted(name)) in line \(line), which looks like a secret, and everybody who has the app can "
-                + "read it; remove it, and have it replaced where it is valid"
+            "key \(file.path)",
+            "has a key (\(quoted(mark))) in line \(line), and everybody who has the app can read it; remove it, and have "
+                + "it replaced where it is valid"
         )
     }
 

@@ -7,21 +7,18 @@ import SubstitutionStandards
 package struct Excerpts {
     private let text: [UInt8]
     private let lineStarts: [Int]
-    /// The user names and passwords in URLs; excerpts hide these secrets.
-    private let secrets: UserInformation.Secrets
 
     /// The size of an excerpt from a long line.
     ///
-    /// `window` is the number of bytes that are examined on each side of the position. `before` and `after` are the
-    /// numbers of columns that are shown.
-    private static let (window, before, after) = (400, 60, 80)
+    /// `window` is the number of bytes that are examined on each side of the position, so that user information is
+    /// found whole. `before` and `after` are the numbers of columns that are shown.
+    private static let (window, before, after) = (4000, 60, 80)
 
     package init(_ text: Data) {
         self.text = Array(text)
         var starts = [0]
         for (offset, byte) in self.text.enumerated() where byte == UInt8(ascii: "\n") { starts.append(offset + 1) }
         lineStarts = starts
-        secrets = UserInformation.Secrets(in: self.text)
     }
 
     /// The line of an issue, divided at the issue's position.
@@ -46,10 +43,10 @@ package struct Excerpts {
         // A NUL byte shows that the line is not text.
         guard !text[first..<min(end, place + Self.window)].contains(0) else { return nil }
         let last = boundary(min(end, place + Self.window), before: end)
-        // If the position is in a secret, the caret points to the secret's beginning.
-        let middle = max(first, secrets.range(at: place)?.lowerBound ?? place)
-        let head = shown(first..<middle)
-        let tail = shown(middle..<last)
+        // If the position is in user information, the caret points to its beginning.
+        let whole = shown(first..<last)
+        let head = Array(zip(shown(first..<place), whole).prefix { $0 == $1 }.map(\.1))
+        let tail = Array(whole[head.count...])
         guard !(head + tail).allSatisfy(\.isWhitespace) else { return nil }
         let shownHead = Self.cut(head.reversed(), to: Self.before).reversed()
         let shownTail = Self.cut(tail, to: Self.after)
@@ -70,9 +67,8 @@ package struct Excerpts {
 
     /// Returns a part of the text in printable form, with a space for each tab.
     private func shown(_ range: Range<Int>) -> [Character] {
-        let text = String(decoding: secrets.hidden(in: range, of: text), as: UTF8.self)
-            .replacingOccurrences(of: "\t", with: " ")
-        return Array(printable(text.hasSuffix("\r") ? String(text.dropLast()) : text))
+        let text = String(decoding: text[range], as: UTF8.self).replacingOccurrences(of: "\t", with: " ")
+        return Array(visible(text.hasSuffix("\r") ? String(text.dropLast()) : text))
     }
 
     private static func cut(_ characters: [Character], to columns: Int) -> [Character] {

@@ -88,44 +88,23 @@ package final class Console {
         environment["TMPDIR"].map { URL(fileURLWithPath: $0) } ?? FileManager.default.temporaryDirectory
     }
 
-    /// Writes a line to standard output, without the secrets in it.
-    package func print(_ line: String) { printMasked(SecretMask.shown(line)) }
-
-    /// Writes a line about the user's own manifest and files to standard output, without user names and passwords.
-    package func printOwn(_ line: String) { printMasked(SecretMask.shown(line, isOwn: true)) }
-
-    /// Writes a JSON object to standard output as a line, with each of its texts masked.
-    ///
-    /// If `isOwn` is true, the object is about the user's own manifest and files.
-    package func printJSON(_ object: JSONObject, isOwn: Bool = false) throws {
-        let line = try Self.json(object)
-        let isPlain = !UserInformation.mayBe(in: line.utf8) && SecretMask.shown(line, isOwn: isOwn) == line
-        if isPlain { return printMasked(line) }
-        let masked = try line.replacing(Self.string) { match in
-            let text = try JSONDecoder().decode(String.self, from: Data(match.0.utf8))
-            return try Self.json(SecretMask.shown(text, isOwn: isOwn))
-        }
-        printMasked(masked)
-    }
-
-    private static func json(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
-    }
-
-    nonisolated(unsafe) private static let string = /"(?:[^"\\]++|\\.)*+"/
-
-    /// Writes a text to standard output, whose parts have been masked one by one, such as a page.
-    package func printMasked(_ text: String) {
-        buffer += (text + "\n").utf8
+    /// Writes a line to standard output.
+    package func print(_ line: String) {
+        buffer += (line + "\n").utf8
         if buffer.count > 64 * 1024 { flush() }
     }
 
-    /// Writes a line to standard error, without the secrets in it.
+    /// Writes a JSON object to standard output as a line.
+    package func printJSON(_ object: JSONObject) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        print(String(decoding: try encoder.encode(object), as: UTF8.self))
+    }
+
+    /// Writes a line to standard error.
     package func printError(_ line: String) {
         flush()
-        sink(.errors, Array((SecretMask.shown(line) + "\n").utf8))
+        sink(.errors, Array((line + "\n").utf8))
     }
 
     /// Writes the output that was collected.

@@ -66,7 +66,7 @@ extension Browser {
         }
         (isLoaded, isPageAbandoned, status) = (false, false, nil)
         traffic.reset()
-        if UserInformation.isPresent(in: url) { traffic.protect(url) }
+        if hasUserInformation(url) { traffic.protect(url) }
         let answer: Navigation
         do {
             // The user may have to type a password first.

@@ -20,8 +20,7 @@ struct HARFile {
         let type: MediaType?
         /// The validators (such as `ETag`) that the server sent with the response.
         let version: RemoteVersion
-        /// The signs that the response is for one person only.
-        var privacy: Privacy
+        var sharing = Sharing()
         /// The fields of the request that decide between versions of a resource.
         let preferences: [String: String]
         let body: Body
@@ -158,13 +157,38 @@ extension RecordedAnswer {
         line = HARFile.Exchange.number(field["line"])
         times = max(1, HARFile.Exchange.number(field["times"]) ?? 1)
         bytes = max(0, HARFile.Exchange.number(field["bytes"]) ?? 0)
-        reason = field["reason"] as? String
         ended = field["ended"] as? String
-        isPersonal = field["isPersonal"] as? Bool
+    }
+}
+
+extension HARFile {
+    /// Returns those fields of a request that decide between versions of a resource.
+    static func preferences(_ fields: [String: String]) -> [String: String] {
+        fields.filter {
+            ["accept", "accept-language", "user-agent"].contains($0.key.lowercased()) && !$0.value.isEmpty
+        }
     }
 }
 
 extension HARFile.Exchange {
+    /// The reason why an entry of an app's recording does not name a URL whole, as a clause; nil if it does.
+    ///
+    /// Of a host that its developer did not name, a recording has one entry with a comment, or the names in a query.
+    var vagueness: String? {
+        guard isWithoutBody else { return nil }
+        if let comment, url.hasSuffix("/"), url.split(separator: "/").count == 2 { return comment }
+        let query = url.drop { $0 != "?" }.dropFirst()
+        if query.split(separator: "&").allSatisfy({ $0.contains("=") }) { return nil }
+        let host = quoted(URL(string: url)?.host ?? "")
+        return "the values of its query were not recorded; record again with hosts: [\(host)] in the app"
+    }
+
+    /// True if an app has recorded a response of the network without its body.
+    var isWithoutBody: Bool {
+        guard let recorded, case .missing = body else { return false }
+        return [.network, .cache].contains(recorded.answeredBy)
+    }
+
     /// Reads one entry, in which members may be missing; nil if it is not valid JSON.
     fileprivate init?(_ text: Data, in folder: URL?) {
         guard let json = TrimmedJSON(text, without: ["response", "content", "text"], for: "\"\"") else { return nil }
@@ -183,22 +207,14 @@ extension HARFile.Exchange {
             $0.isConcrete && $0.essence != "x-unknown"
         }
         version = RemoteVersion.sent { sent[$0.lowercased()] }
-        privacy = Privacy(
-            cacheControl: sent["cache-control"],
-            vary: sent["vary"],
-            hasCookies: asked["cookie"] != nil || !(request["cookies"] as? [Any] ?? []).isEmpty,
-            isAuthorized: asked.contains {
-                $0.key != "cookie" && HAREntry.Field(name: $0.key, value: $0.value).isCredential
-            }
-        )
-        preferences = asked.filter {
-            ["accept", "accept-language", "user-agent"].contains($0.key) && !$0.value.isEmpty
-        }
+        sharing.ask(method, asked, sendsCookies: !(request["cookies"] as? [Any] ?? []).isEmpty)
+        sharing.receive { sent[$0.lowercased()] }
+        preferences = HARFile.preferences(asked)
         let control = sent["cache-control", default: ""].lowercased()
         lifetime = Self.lifetime(control)
         recorded = RecordedAnswer(json: entry["_substitution"])
         size = Self.number(content["size"]).flatMap { $0 > 0 ? $0 : nil }
-        comment = (content["comment"] as? String).flatMap { $0.isEmpty ? nil : $0 }
+        comment = [content["comment"], entry["comment"]].lazy.compactMap { $0 as? String }.first { !$0.isEmpty }
         let encoding = (content["encoding"] as? String ?? "").lowercased()
         if let string, !string.content.isEmpty {
             switch encoding {
@@ -219,9 +235,8 @@ extension HARFile.Exchange {
 
     /// Returns header fields, keyed by their lowercase names.
     ///
-    /// HTTP/2's pseudo-header fields, which begin with ":", are not removed, because no caller looks them up. Several
-    /// fields of one name are one list (RFC 9110 §5.3), and so are the lines of a value, in which Chromium writes such
-    /// fields. Of a name that has no list, the last field counts, with its first line.
+    /// Several fields of one name are one list (RFC 9110 §5.3), and so are the lines of a value, in which Chromium
+    /// writes such fields. Of a name that has no list, the last field counts, with its first line.
     private static func fields(_ value: Any?) -> [String: String] {
         var fields: [String: String] = [:]
         for case let field as [String: Any] in value as? [Any] ?? [] {

@@ -43,8 +43,12 @@ struct RecordedSource: ResourceSource {
         var limit: Int?
         /// The reasons why recorded bodies are of no use, keyed by URL.
         var leftOut: [String: String] = [:]
+        /// The fields of requests that decide between versions of a resource, keyed by URL.
+        var preferences: [String: [String: String]] = [:]
         /// True to take responses that may be for one person.
         var includesPrivate = false
+        /// True to load what an entry answers already.
+        var replaces = false
     }
 
     let isStrict = false
@@ -53,11 +57,9 @@ struct RecordedSource: ResourceSource {
     private var recording: HARFile?
     private let filter: Filter
     private let console: Console
-    /// Loads responses to requests with cookies or credentials again, without these; nil to load nothing.
-    private let network: Network?
 
-    init(_ recording: HARFile, _ filter: Filter, _ console: Console, comparing network: Network? = nil) {
-        (self.recording, self.filter, self.console, self.network) = (recording, filter, console, network)
+    init(_ recording: HARFile, _ filter: Filter, _ console: Console) {
+        (self.recording, self.filter, self.console) = (recording, filter, console)
     }
 
     mutating func next(after taken: [Resource], for addition: Addition, in staging: StagingFolder) async throws
@@ -70,7 +72,9 @@ struct RecordedSource: ResourceSource {
                 "The recording has no request to a server: record in the developer tools of the page itself."
             )
         }
-        return try await choices(of: exchanges).map { choice in
+        let choices = await choices(of: exchanges.filter { !$0.isWithoutBody })
+        let taken = Set(choices.compactMap { try? $0.result.get().key.identityKey })
+        return try choices.map { choice in
             let pick: SelectedExchange
             switch choice.result {
             case .failure(let error): return FoundResource(choice.url, .failure(error))
@@ -84,10 +88,30 @@ struct RecordedSource: ResourceSource {
                 source: URL(fileURLWithPath: "/"),
                 version: pick.exchange.version,
                 isDecoded: pick.exchange.isDecoded,
-                privacy: pick.exchange.privacy
+                sharing: pick.exchange.sharing
             )
-            return FoundResource(pick.key.spelling, .success(resource), count: pick.count, remarks: pick.remarks)
+            return FoundResource(pick.key.spelling, .success(resource), remarks: pick.remarks)
+        } + (try await loads(of: exchanges.filter(\.isWithoutBody), besides: taken, for: addition, in: staging))
+    }
+
+    /// Loads what an app has recorded without a body.
+    private func loads(
+        of exchanges: [HARFile.Exchange],
+        besides taken: Set<String>,
+        for addition: Addition,
+        in staging: StagingFolder
+    ) async throws -> [FoundResource] {
+        var (refused, keys): ([FoundResource], [URLPattern]) = ([], [])
+        for exchange in exchanges {
+            do throws(ToolError) {
+                keys.append(try key(of: exchange))
+            } catch {
+                refused.append(FoundResource(exchange.url, .failure(error)))
+            }
         }
+        keys.removeAll { taken.contains($0.identityKey) }
+        var source = try URLSource(keys, replaces: filter.replaces, console.network, limit: filter.limit)
+        return refused + (await source.next(after: [], for: addition, in: staging))
     }
 
     /// Returns the decisions, in the order of the recording.
@@ -95,7 +119,7 @@ struct RecordedSource: ResourceSource {
     /// If several exchanges of one URL can be added, only the last one is selected.
     private func choices(of exchanges: [HARFile.Exchange]) async -> [Choice] {
         var exchanges = exchanges
-        if let network, !filter.includesPrivate { await compare(&exchanges, network) }
+        if !filter.includesPrivate { await compare(&exchanges) }
         var choices = exchanges.map { exchange in
             Choice(
                 url: exchange.url,
@@ -111,15 +135,13 @@ struct RecordedSource: ResourceSource {
         return choices
     }
 
-    private func pick(_ exchange: HARFile.Exchange) throws(ToolError) -> SelectedExchange {
+    /// Returns the key for an exchange, unless what the recording says without the body speaks against it.
+    private func key(of exchange: HARFile.Exchange) throws(ToolError) -> URLPattern {
         let url = exchange.url
         if let answerer = exchange.recorded?.answeredBy, answerer == .file || answerer == .archive {
             throw ToolError("the app answered it without the network")
         }
-        if exchange.recorded != nil, SecretMask.isMasked(url) {
-            throw ToolError("its URL holds a value that may be a secret and was not recorded")
-        }
-        if exchange.recorded?.isPersonal == true { throw ToolError("it may be for one person") }
+        if let reason = exchange.vagueness { throw ToolError(reason) }
         if url.isEmpty { throw ToolError("its request was not recorded") }
         let scheme = url.prefix { $0 != ":" }.lowercased()
         guard ["http", "https"].contains(scheme) else {
@@ -133,7 +155,7 @@ struct RecordedSource: ResourceSource {
         } catch .userInfo {
             throw ToolError("its URL holds a user name or password")
         } catch {
-            // Nobody types this URL, and a suggestion would show its secrets.
+            // Nobody types this URL, so it gets no suggestion.
             throw ToolError(error.message(for: url))
         }
         try checkStatus(exchange)
@@ -149,13 +171,18 @@ struct RecordedSource: ResourceSource {
             throw ToolError("--exclude \(quoted(part)) leaves it out")
         }
         if let reason = filter.leftOut[url] { throw ToolError(reason) }
+        return key
+    }
+
+    private func pick(_ exchange: HARFile.Exchange) throws(ToolError) -> SelectedExchange {
+        let key = try key(of: exchange)
         let bytes = try exchange.bytes
         let body = IncomingBody(
             key: key,
             bytes: bytes,
             sent: exchange.typeOfBytes,
             isDecoded: exchange.isDecoded,
-            privacy: exchange.privacy
+            sharing: exchange.sharing
         )
         try body.accepted(includingPrivate: filter.includesPrivate)
         if let limit = filter.limit, bytes.count > limit {
@@ -169,24 +196,28 @@ struct RecordedSource: ResourceSource {
         return SelectedExchange(key: key, count: bytes.count, exchange: exchange, remarks: remarks)
     }
 
-    /// Finds out whether responses to requests with cookies or credentials are the same without these.
-    private func compare(_ exchanges: inout [HARFile.Exchange], _ network: Network) async {
+    /// Finds out whether responses to requests with cookies or own fields are the same without these.
+    private func compare(_ exchanges: inout [HARFile.Exchange]) async {
         let uncertain = exchanges.enumerated().filter { _, exchange in
             var shared = exchange
-            shared.privacy.isSameForAll = true
-            return exchange.privacy.isUncertain && (try? pick(shared)) != nil
+            shared.sharing.isSameForAll = true
+            return exchange.sharing.isUncertain && (try? pick(shared)) != nil
         }
-        let results = await Fetcher.inParallel(uncertain.map(\.element), network) { exchange, fetcher in
+        let preferences = filter.preferences
+        let results = await Fetcher.inParallel(uncertain.map(\.element), console.network) { exchange, fetcher in
             guard let url = URL(string: exchange.url), let bytes = try? exchange.bytes else { return false }
-            let answer = try? await fetcher.load(url, headers: exchange.preferences, .compare([bytes.count]))
-            return answer?.status == 200 && answer?.fingerprint == Fingerprint(bytes)
+            return await fetcher.sends(
+                Fingerprint(bytes),
+                at: url,
+                headers: preferences[exchange.url] ?? exchange.preferences
+            )
         }
-        for (index, isSame) in zip(uncertain.map(\.offset), results) { exchanges[index].privacy.isSameForAll = isSame }
+        for (index, isSame) in zip(uncertain.map(\.offset), results) { exchanges[index].sharing.isSameForAll = isSame }
     }
 
     private func checkStatus(_ exchange: HARFile.Exchange) throws(ToolError) {
         switch exchange.status {
-        case 200, 203: return
+        case 200: return
         case ...0: throw ToolError("there was no response: it failed, or was blocked")
         case 204, 205: throw ToolError("its response has no body (\(exchange.status))")
         case 206: throw ToolError("only a part of it was sent (206); load it with \(console.tool.words("add"))")

@@ -16,8 +16,6 @@ struct RecordedTraffic {
         fileprivate(set) var times = 0
         /// The total number of bytes of all loads whose size is known.
         fileprivate(set) var byteCount = 0
-        /// The app's explanation of why no file answered, as a sentence.
-        fileprivate(set) var reason = ""
         /// The reason why the URL is no candidate; nil for a candidate.
         ///
         /// Either no file can answer, or the manifest already has an entry. If there is an entry, the reason says why
@@ -77,22 +75,15 @@ extension RecordedTraffic.Item {
     fileprivate mutating func add(_ exchange: HARFile.Exchange, _ answer: RecordedAnswer) {
         times.add(stated: answer.times)
         byteCount.add(stated: answer.bytes)
-        reason = answer.reason ?? reason
         refusal = refusal ?? Self.refusal(exchange, answer)
         staysTheSame = exchange.lifetime.map { $0 >= 7 * 24 * 3600 } ?? false
     }
 
     private static func refusal(_ exchange: HARFile.Exchange, _ answer: RecordedAnswer) -> String? {
-        if answer.line != nil { return answer.reason ?? "its entry asks the network first" }
+        if let reason = exchange.vagueness { return reason }
+        if answer.line != nil { return "its entry asks the network first" }
         if exchange.method != "GET" && exchange.method != "HEAD" { return "only GET and HEAD are answered with files" }
-        if SecretMask.isMasked(exchange.url) {
-            return "its URL holds a value that may be a secret and was not recorded"
-        }
-        if answer.isPersonal == true || exchange.privacy.isAuthorized
-            || exchange.privacy.hasCookies && exchange.privacy.isForbidden
-        {
-            return "it may be for one person"
-        }
+        if exchange.sharing.isForbidden { return exchange.sharing.reason }
         if exchange.status == 0 { return "it was redirected" }
         if exchange.status != 200 { return "its server answered \(exchange.status)" }
         if exchange.lifetime == 0 { return "its server wants a new request each time" }

@@ -16,6 +16,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
     /// Every load with a recorded body, kept to find out later whether the load broke off.
     private var loads: [(url: String, identifier: String, isDocument: Bool, traffic: Traffic)] = []
     private var seen: Set<String> = []
+    private var accepted: [String: [String: String]] = [:]
     private var problem: (any Error)?
     private let whenRecorded: @Sendable (_ count: Int, _ bytes: Int) -> Void
     private var (count, bytes) = (0, 0)
@@ -92,6 +93,9 @@ final class Recorder: Interceptor, @unchecked Sendable {
         }
     }
 
+    /// The fields of requests that decide between versions of a resource, keyed by URL.
+    var preferences: [String: [String: String]] { lock.withLock { accepted } }
+
     // MARK: - Requests
 
     func decide(on held: HeldRequest) async -> Decision {
@@ -110,7 +114,9 @@ final class Recorder: Interceptor, @unchecked Sendable {
         } else if held.hasBody, held.request.method == "GET" {
             (text, comment) = await self.text(of: held, body)
         }
-        record(HAREntry(held, text, comment, carried(by: held)))
+        let entry = HAREntry(held, text, comment, carried(by: held))
+        lock.withLock { accepted[entry.url] = HARFile.preferences(held.request.headers) }
+        record(entry)
         return .proceed
     }
 
@@ -179,10 +185,7 @@ extension HAREntry {
         let plain = URL(string: url).map(Redirect.plain)?.absoluteString ?? url
         let status = held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0
         self.init(Date(), held.request.method, plain, status: status)
-        // These values name no user, and `update` asks with them.
-        requestFields = held.request.headers.map { name, value in
-            (name, ["accept", "accept-language", "user-agent"].contains(name.lowercased()) ? value : "")
-        }
+        requestFields = held.request.headers.keys.map { ($0, "") }
         for (name, isCarried) in [("Authorization", carried.hasAuthorization), ("Cookie", carried.hasCookies)]
         where isCarried && !requestFields.contains(where: { $0.name.lowercased() == name.lowercased() }) {
             requestFields.append((name, ""))

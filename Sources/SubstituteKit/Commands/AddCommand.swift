@@ -33,13 +33,12 @@ enum AddCommand {
             complete when nothing has been loading and no script has been busy for half a second. Then at most 500
             images that it names for other screens are loaded. What an incomplete page has loaded is added, too.
 
-            From a recording and a browser, the command takes complete responses to GET with status 200 or 203, and
-            says why it leaves others out. It never writes cookies, passwords and tokens from headers. A response that
-            may be for one person is left out: if its Cache-Control has no-store or private; if it was requested with
-            Authorization or a similar field; if it was requested with cookies, and either it depends on them (Vary),
-            or it is no stylesheet, script, image or font and its Cache-Control has neither public nor s-maxage; and
-            if its URL holds a token or password. Browsers leave the cookies out of a recording unless you ask for
-            them, so look through what was recorded while you were signed in.
+            From a recording and a browser, the command takes complete responses to GET with status 200, and says why
+            it leaves others out; of a recording by the app, it loads what has no body. It writes no cookies and no
+            credentials. A response may be for one person if its Cache-Control has no-store or private, or if a second
+            request without cookies and the page's own fields does not get the same bytes; it is left out. Browsers
+            leave the cookies out of a recording unless you ask for them, so look through what was recorded while you
+            were signed in.
 
             \(SavedOptions.about)
 
@@ -87,7 +86,8 @@ enum AddCommand {
         let run = try AddRun(arguments, console)
         if let file {
             try refuse(urlOptions, "URLs that are loaded without a browser")
-            let filter = try RecordedSource.Filter(arguments)
+            var filter = try RecordedSource.Filter(arguments)
+            filter.replaces = arguments.has(AddRun.replace)
             let manifest = arguments.operands.count == 2 ? arguments.operands.first : nil
             let addition = try Addition(to: ManifestLocation(console).find(manifest), console)
             let isNamed = file != "-"
@@ -100,7 +100,7 @@ enum AddCommand {
         let keys = try urls.map(key)
         guard !keys.isEmpty else { throw UsageError("name a URL to load, or a recorded page (HAR)") }
         if arguments.has(AddRun.path), keys.count > 1 { throw UsageError("--as is for one URL") }
-        let source = try URLSource(keys, replaces: arguments.has(AddRun.replace), arguments, console.network)
+        let source = try URLSource(keys, replaces: arguments.has(AddRun.replace), console.network, arguments)
         return try await run.add(source, to: Addition(to: ManifestLocation(console).find(named), console))
     }
 

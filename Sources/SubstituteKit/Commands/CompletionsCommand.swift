@@ -29,9 +29,9 @@ enum CompletionsCommand {
         }
         let script = CompletionScript(commands: Command.all)
         switch name {
-        case "bash": console.printMasked(script.bash)
-        case "zsh": console.printMasked(script.zsh)
-        case "fish": console.printMasked(script.fish)
+        case "bash": console.print(script.bash)
+        case "zsh": console.print(script.zsh)
+        case "fish": console.print(script.fish)
         default: throw UsageError("there is no script for \(quoted(name)); there is one for \(names)")
         }
         return .good

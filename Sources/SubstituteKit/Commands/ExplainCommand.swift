@@ -59,7 +59,7 @@ struct ExplainCommand {
     ) { texts in
         try texts.map { header in
             guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else {
-                throw UsageError("\(quoted(header)) is not a header; write it as 'Name: value'")
+                throw UsageError("a header has no name before a colon; write it as 'Name: value'")
             }
             let value = header[header.index(after: colon)...].trimmingCharacters(in: .whitespaces)
             return (name: String(header[..<colon]), value: value)

@@ -174,6 +174,6 @@ extension HARFile.Exchange {
     fileprivate var obstacle: String? {
         // The browser had the file of a 304 already.
         MissExplainer.obstacle(to: url, method: method, status: status == 304 ? 200 : status > 0 ? status : nil)
-            ?? (privacy.isAuthorized || privacy.isForbidden ? "It may be for one person." : nil)
+            ?? (sharing.isForbidden ? "Its server forbids shared copies (Cache-Control)." : nil)
     }
 }

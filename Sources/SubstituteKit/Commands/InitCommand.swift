@@ -46,7 +46,7 @@ enum InitCommand {
                 try OutputFile(file, console).write(Data(Schema.sealedText.utf8))
                 console.print("Wrote \(visible(file)).")
             } else {
-                console.printMasked(String(Schema.sealedText.dropLast()))
+                console.print(String(Schema.sealedText.dropLast()))
             }
             return .good
         }

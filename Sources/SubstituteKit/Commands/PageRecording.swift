@@ -68,8 +68,8 @@ enum PageRecording {
         if let kept { try save(recording, kept, console) }
         do {
             let capture = try HARFile(recording, name: kept ?? "the recording")
-            filter.leftOut = recorder.leftOut
-            let source = RecordedSource(capture, filter, console, comparing: console.network)
+            (filter.leftOut, filter.preferences) = (recorder.leftOut, recorder.preferences)
+            let source = RecordedSource(capture, filter, console)
             _ = try await run.add(source, to: Addition(to: manifest, console))
         } catch {
             if let kept { console.printError("The recording is in \(visible(kept)).") }

@@ -102,7 +102,7 @@ enum PreviewCommand {
             editable: named == nil && arguments.has(opens) ? manifest.url : nil
         )
         guard let output else {
-            console.printMasked(preview.sealedHTML)
+            console.print(preview.sealedHTML)
             return .good
         }
         let written = page.resolvingSymlinksInPath().path

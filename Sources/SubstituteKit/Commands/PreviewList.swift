@@ -24,7 +24,7 @@ struct PreviewList {
 
     func print(as format: ReportFormat, _ console: Console) throws {
         if format == .json {
-            for substitution in shipped { try console.printJSON(object(substitution), isOwn: true) }
+            for substitution in shipped { try console.printJSON(object(substitution)) }
             return
         }
         console.printTable(

@@ -72,7 +72,7 @@ struct TrafficReport {
         func print(_ item: RecordedTraffic.Item, refusal: String? = nil, _ miss: Miss? = nil) throws {
             try console.printJSON([
                 "url": visible(item.url), "method": item.method, "times": item.times, "bytes": item.byteCount,
-                "reason": miss?.reason ?? visible(item.reason), "refusal": refusal.map { visible($0) },
+                "reason": miss?.reason, "refusal": refusal.map { visible($0) },
                 "command": miss?.command,
             ])
         }

@@ -26,8 +26,7 @@ struct Resource {
     let version: RemoteVersion?
     /// True if a recorder has decoded the text, so that it is UTF-8 now.
     var isDecoded = false
-    /// The signs that the response is for one person only.
-    var privacy = Privacy()
+    var sharing = Sharing()
 }
 
 /// Adds resources to a manifest and its folder: chooses a path for each file, and writes the entries.

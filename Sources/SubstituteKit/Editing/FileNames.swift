@@ -90,7 +90,8 @@ struct FileNames {
     static func path(for key: URLPattern, _ type: MediaType?) -> String {
         // The path may contain a second URL with a password. Remove the password, because the names of files are
         // printed.
-        let address = UserInformation.removed(from: "//" + key.address.authority + key.address.path)
+        let address = withoutUserInformation("//" + key.address.authority + key.address.path)
+            .replacingOccurrences(of: "//…@", with: "//")
         var names = address.split(separator: "/").map(String.init).map(name)
         if address.hasSuffix("/") { names.append("index") }
         let last = names.removeLast()

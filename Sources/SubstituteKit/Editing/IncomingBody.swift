@@ -14,8 +14,7 @@ struct IncomingBody {
     let sent: MediaType?
     /// True if a recorder has decoded the text, so that it is UTF-8 now, whatever the server sent.
     var isDecoded = false
-    /// The signs that the response is for one person only.
-    var privacy = Privacy()
+    var sharing = Sharing()
 
     /// A body that becomes a file.
     struct Accepted {
@@ -79,7 +78,15 @@ struct IncomingBody {
         let path = path ?? FileNames.path(for: key, type)
         if let reason = ContentRules.refusal(of: bytes, named: path, sent: type) { throw ToolError(reason) }
         var remarks: [String] = []
-        try checkPrivacy(ResourceKind(type, path: path), includesPrivate, &remarks)
+        if let reason = sharing.reason {
+            guard includesPrivate else { throw ToolError("\(reason); --include-private takes it") }
+            remarks.append("may be for one person: look at it before you ship it")
+        }
+        if let expiry = SignedQuery.expiry(in: key.query ?? "") {
+            remarks.append(
+                "its URL expires (\(quoted(expiry))), and then the entry matches no request; use one that stays"
+            )
+        }
         let served = type ?? MediaType(fileName: path)
         var charset: TextCharset?
         if let served, served.takesCharset || served.canonical.takesCharset {
@@ -121,26 +128,6 @@ struct IncomingBody {
         let type = type == nil ? MediaType(fileName: file) : nil
         return [type.flatMap { ContentRules.remark(on: bytes, named: file, as: $0) }].compactMap(\.self)
     }
-
-    private func checkPrivacy(_ kind: ResourceKind, _ includesPrivate: Bool, _ remarks: inout [String])
-        throws(ToolError)
-    {
-        let secrets = SecretMask.findings(in: key.spelling)
-        let token = secrets.personal.first.map { name in
-            "its URL holds a token or password\(name.isEmpty ? "" : " (\(name))"), so it is for one person"
-        }
-        if let reason = privacy.reason(kind) ?? token {
-            guard includesPrivate else { throw ToolError("\(reason); --include-private takes it") }
-            remarks.append("may be for one person: look at it before you ship it")
-        }
-        if let expiry = secrets.expiry {
-            remarks.append(
-                "its URL expires (\(quoted(expiry))), and then the entry matches no request; use one that stays"
-            )
-        } else if let name = secrets.others.first {
-            remarks.append("its URL has \(quoted(name)), which may be a secret; look at it before you ship it")
-        }
-    }
 }
 
 extension IncomingBody {
@@ -153,6 +140,6 @@ extension IncomingBody {
         } catch {
             throw ToolError("the loaded file cannot be read: \(FileSystem.reason(error))")
         }
-        (key, sent, isDecoded, privacy) = (resource.key, resource.type, resource.isDecoded, resource.privacy)
+        (key, sent, isDecoded, sharing) = (resource.key, resource.type, resource.isDecoded, resource.sharing)
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
@@ -27,14 +28,15 @@ struct FoundResource {
     let url: String
     /// The resource; nil if another round has it.
     let result: Result<Resource, ToolError>?
-    /// The length of the body, in bytes.
-    let count: Int
     /// Sentences about the resource, for the user.
     let remarks: [String]
 
-    init(_ url: String, _ result: Result<Resource, ToolError>?, count: Int = 0, remarks: [String] = []) {
-        (self.url, self.result, self.count, self.remarks) = (url, result, count, remarks)
+    init(_ url: String, _ result: Result<Resource, ToolError>?, remarks: [String] = []) {
+        (self.url, self.result, self.remarks) = (url, result, remarks)
     }
+
+    /// The length of the body, in bytes.
+    var count: Int { (try? result?.get().file.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0 }
 
     /// Creates a resource that is not added, for a reason.
     init(_ url: String, refused reason: String) { self.init(url, .failure(ToolError(reason))) }

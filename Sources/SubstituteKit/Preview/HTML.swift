@@ -19,8 +19,8 @@ enum HTML {
         return "<span class=\"dir\">\(breakable(first))</span><span class=\"name\">\(breakable(last))</span>"
     }
 
-    /// Returns text escaped for content and attributes; shows control characters, and hides secrets.
-    static func escaped(_ text: String) -> String { escapedContent(SecretMask.shown(text)) }
+    /// Returns text escaped for content and attributes; shows control characters, and hides user information.
+    static func escaped(_ text: String) -> String { escapedContent(withoutUserInformation(text)) }
 
     /// Returns a file's text escaped for HTML, whatever characters it contains.
     static func escapedContent(_ text: String) -> String {

@@ -14,8 +14,8 @@ struct PreviewTitle {
     private let start: String
 
     init(_ url: String) {
-        // A secret would not be found in a part.
-        let url = SecretMask.shown(url)
+        // User information would not be found in a part.
+        let url = withoutUserInformation(url)
         // Compare scalars, because a combining character may follow a "/".
         let scalars = url.unicodeScalars
         let path = scalars.prefix { $0 != "?" }

@@ -32,13 +32,17 @@ struct Download: Sendable {
         if let target = answer.refresh?.firstMatch(of: Self.target)?.1 {
             throw ToolError("its server forwards browsers to \(quoted(String(target))) (Refresh); name that URL")
         }
+        var sharing = answer.sharing
+        if sharing.isUncertain {
+            sharing.isSameForAll = await fetcher.sends(try Fingerprint(of: file, named: "the loaded file"), at: url)
+        }
         return Resource(
             key: key,
             file: file,
             type: answer.type,
             source: answer.url,
             version: answer.version,
-            privacy: answer.privacy
+            sharing: sharing
         )
     }
 

@@ -21,14 +21,14 @@ final class Fetcher: NSObject, @unchecked Sendable {
         let url: URL
         let type: MediaType?
         let version: RemoteVersion
-        /// The signs that the response is for one person only.
-        let privacy: Privacy
         /// The length of the body in bytes, according to `Content-Length`.
         ///
         /// Nil if the field is missing, or if the body is sent compressed.
         let length: Int?
         /// The fields with which the server says when to try again, and where else to go.
         let retryAfter: String?, refresh: String?
+        fileprivate let response: HTTPURLResponse
+        fileprivate(set) var sharing = Sharing()
         /// The fingerprint of the body, for ``BodyUse/compare(_:)``; nil if the body has none of the lengths.
         let fingerprint: Fingerprint?
         /// The target of a redirect; nil for any other response.
@@ -103,6 +103,14 @@ final class Fetcher: NSObject, @unchecked Sendable {
     /// Invalidates the session once its tasks have finished; until then, the session retains this object.
     func finish() { session?.finishTasksAndInvalidate() }
 
+    /// Returns true if a request without cookies and own fields gets these bytes.
+    ///
+    /// The server may not forbid shared copies of them.
+    func sends(_ bytes: Fingerprint, at url: URL, headers: [String: String] = [:]) async -> Bool {
+        let answer = try? await load(url, headers: headers, .compare([bytes.count ?? 0]))
+        return answer?.status == 200 && answer?.fingerprint == bytes && answer?.sharing.isForbidden == false
+    }
+
     /// Loads a URL.
     ///
     /// - Parameters:
@@ -116,9 +124,11 @@ final class Fetcher: NSObject, @unchecked Sendable {
         -> FetchedResponse
     {
         let first = Redirect.plain(url)
-        var url = first
+        var (url, sharing) = (first, Sharing())
         for _ in 0...Redirect.maximumCount {
-            let answer = try await loadOnce(url, headers, use, limit)
+            var answer = try await loadOnce(url, headers, use, limit)
+            sharing.receive { answer.response.value(forHTTPHeaderField: $0) }
+            answer.sharing = sharing
             guard let next = answer.next else { return answer }
             try Redirect.check(next, after: first)
             url = next
@@ -292,13 +302,10 @@ extension Fetcher: URLSessionDataDelegate {
             url: response.url ?? URL(fileURLWithPath: "/"),
             type: response.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) },
             version: RemoteVersion.sent(response.field),
-            privacy: Privacy(
-                cacheControl: response.value(forHTTPHeaderField: "Cache-Control"),
-                vary: response.field("Vary")
-            ),
             length: response.bodyLength,
             retryAfter: response.field("Retry-After"),
             refresh: response.field("Refresh"),
+            response: response,
             fingerprint: fingerprint,
             next: try Redirect.target(of: response)
         )

@@ -25,12 +25,14 @@ struct URLSource: ResourceSource {
     /// A sentence about references beyond a limit; nil if none are.
     private var excess: String?
 
-    /// Reads the options of the command line.
-    init(_ keys: [URLPattern], replaces: Bool, _ arguments: Arguments, _ network: Network) throws {
+    /// Reads the options of the command line; without `arguments`, references are not followed.
+    init(_ keys: [URLPattern], replaces: Bool, _ network: Network, _ arguments: Arguments? = nil, limit: Int? = nil)
+        throws
+    {
         (self.keys, self.replaces, self.network) = (keys, replaces, network)
-        followsReferences = arguments.has(Self.references)
-        limit = try arguments[.maxSize]?.bytes
-        selection = ReferenceSelection(try arguments[Self.alsoHost])
+        self.limit = try arguments?[.maxSize]?.bytes ?? limit
+        followsReferences = arguments?.has(Self.references) ?? false
+        selection = ReferenceSelection(try arguments?[Self.alsoHost] ?? HostSelection([]))
     }
 
     mutating func next(after taken: [Resource], for addition: Addition, in staging: StagingFolder) async

@@ -59,7 +59,7 @@ extension Advice {
 
     /// Returns the JSON object to write instead of a header field in the syntax of HTTP, `Name: value`.
     static func header(meantBy value: JSONValue) -> String? {
-        guard case .string(let text) = value.kind, !UserInformation.isPresent(in: text) else { return nil }
+        guard case .string(let text) = value.kind else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
         return parts.count == 2 ? "{ \(quoted(String(parts[0]))): \(quoted(String(parts[1]))) }" : nil
     }
@@ -73,14 +73,12 @@ extension Advice {
     }
 
     static func parameterName(meantBy written: String) -> String? {
-        let name = UserInformation.hidden(in: written)
-        let plain = name.drop { "?&".contains($0) }.prefix { !"&=#".contains($0) }
+        let plain = written.drop { "?&".contains($0) }.prefix { !"&=#".contains($0) }
         return plain.isEmpty ? nil : String(plain)
     }
 
     static func queryRule(meantBy value: JSONValue) -> String? {
-        // A URL is not a list of names, so do not split it. Messages hide user names and passwords only in a whole URL,
-        // so a part of the URL could reveal them.
+        // A URL is not a list of names, so do not split it.
         guard case .string(let word) = value.kind, !word.contains("/") else { return nil }
         return ["true", "false"].contains(word)
             ? "\(word) without quotation marks"

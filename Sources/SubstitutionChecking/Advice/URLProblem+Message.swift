@@ -4,31 +4,17 @@ import SubstitutionStandards
 extension URLProblem {
     /// Returns a sentence that explains the problem to the designer who wrote `url`.
     ///
-    /// A user name and password in `url` are hidden. If `url` has them, the sentence is usually about them, because
-    /// they must be removed first.
-    ///
     /// - Parameters:
     ///   - url: The text that is not a URL.
     ///   - meant: The whole URL, with every mistake in it fixed; nil if unknown.
     /// - Returns: The sentence, which usually proposes `meant` if it is known.
     package func message(for url: String, meant: String? = nil) -> String {
-        let bytes = Array(url.utf8)
-        let secret = UserInformation.occurrences(in: bytes).first?.secret
-        // A user name after a path belongs to a second URL in the text.
-        guard let secret, bytes[..<secret.lowerBound].split(whereSeparator: { "/\\?#".utf8.contains($0) }).count < 2
-        else {
-            return sentence(for: url, meant)
+        // The user information must be removed first.
+        if self != .userInfo, hasUserInformation(url.prefix { $0 != "?" }) {
+            return Self.userInfo.message(for: url, meant: meant)
         }
-        // If a password contains a "/", the text before the "/" looks like a port, and the rest like a path.
-        return bytes[secret].contains { "/?#\\ ".utf8.contains($0) }
-            ? "\(quoted(url)) has a \":\" without a port after it; if that is a user name and a password, remove them and "
-                + "the \"@\""
-            : Self.userInfo.sentence(for: url, meant)
-    }
-
-    private func sentence(for url: String, _ meant: String?) -> String {
-        // With its user name and password hidden, `meant` would be useless as text to copy.
-        let meant = meant.flatMap { UserInformation.isPresent(in: $0) ? nil : quoted($0, limit: 1000) }
+        // Without its user information, `meant` would be useless as text to copy.
+        let meant = meant.flatMap { hasUserInformation($0) ? nil : quoted($0, limit: 1000) }
         let write = "write \(meant ?? "the URL that the app loads")"
         /// Returns a question that suggests `meant`, or `otherwise` if `meant` is unknown.
         ///

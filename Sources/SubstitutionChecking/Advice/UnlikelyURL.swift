@@ -9,7 +9,7 @@ enum UnlikelyURL {
     /// Returns a sentence about the URL of an entry; nil if nothing is odd about it.
     static func problem(of entry: ManifestEntry) -> String? {
         // Some rules compare each parameter with the others.
-        guard entry.key.value.utf8.count <= 8000, !UserInformation.isPresent(in: entry.key.value) else { return nil }
+        guard entry.key.value.utf8.count <= 8000, !hasUserInformation(entry.key.value) else { return nil }
         let parts = Parts(entry)
         return rules.firstResult { $0(parts) }
     }
@@ -40,7 +40,7 @@ enum UnlikelyURL {
         var subject: String { quoted(key) }
 
         /// The parameters of the query, with their values decoded.
-        var parameters: [(name: String, value: String)] { query.map { SignedQuery($0).parameters } ?? [] }
+        var parameters: [(name: String, value: String)] { query.map { SignedQuery.parameters($0) } ?? [] }
 
         func isOn(_ hosts: [String]) -> Bool { hosts.contains { host == $0 || host.hasSuffix("." + $0) } }
     }
@@ -212,8 +212,10 @@ enum UnlikelyURL {
     /// Finds a signature that expires.
     private static func signature(_ parts: Parts) -> String? {
         guard let query = parts.query, let compared = parts.entry.query.remainder(of: query) else { return nil }
-        let signed = SignedQuery(compared).signed
-        guard !signed.isEmpty else { return nil }
+        guard let expiry = SignedQuery.expiry(in: compared) else { return nil }
+        let names = SignedQuery.parameters(compared).map(\.name)
+        let prefix = SignedQuery.prefix(of: expiry) ?? ""
+        let signed = names.filter { $0.hasPrefix(prefix) }
         return sentence(parts, "is signed, and its signature expires, so the app asks with another one", signed)
     }
 
@@ -229,7 +231,7 @@ enum UnlikelyURL {
                 + "\(quoted(key, limit: 1000))?"
         }
         guard let query = parts.query, let compared = parts.entry.query.remainder(of: query) else { return nil }
-        let names = SignedQuery(compared).parameters.filter { name, value in
+        let names = SignedQuery.parameters(compared).filter { name, value in
             let name = name.lowercased()
             return visits.contains(name) || name.hasPrefix("utm_") || name.hasPrefix("pk_campaign")
                 || value.hasPrefix("eyJ") && value.count > 40
@@ -254,9 +256,9 @@ enum UnlikelyURL {
     private static func sentence(_ parts: Parts, _ cause: String, _ names: [String]) -> String {
         var patterns: [String] = []
         for name in names {
-            let prefix = (SignedQuery.prefixes + ["utm_"]).first { name.lowercased().hasPrefix($0) }
             // Names are case-sensitive, so keep the case of the URL.
-            let pattern = prefix.map { String(name.prefix($0.count)) + "*" } ?? name
+            let prefix = name.lowercased().hasPrefix("utm_") ? String(name.prefix(4)) : SignedQuery.prefix(of: name)
+            let pattern = prefix.map { $0 + "*" } ?? name
             if !patterns.contains(pattern) { patterns.append(pattern) }
         }
         let dropped = Set(names)

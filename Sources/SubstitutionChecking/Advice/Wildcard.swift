@@ -7,7 +7,7 @@ enum Wildcard {
     ///
     /// The warning says what was probably meant.
     static func warning(for entry: ManifestEntry) -> String? {
-        let key = UserInformation.hidden(in: entry.key.value)
+        let key = entry.key.value
         guard let wildcard = key.first(where: { "*{".contains($0) }), let file = entry.file?.value else { return nil }
         let remedy: String
         if wildcard == "{" {
@@ -23,7 +23,7 @@ enum Wildcard {
     /// Returns the message about a missing file with a wildcard in its name; nil if the name has no wildcard.
     static func problem(with file: String, of entry: ManifestEntry) -> String? {
         guard file.contains("*") else { return nil }
-        let key = UserInformation.hidden(in: entry.key.value)
+        let key = entry.key.value
         let advice = key.contains("*") ? folderAdvice(key: key, file: file) : nil
         return "\"*\" is not a wildcard; \(advice ?? "name one file, such as \"img/logo.png\"")"
     }
@@ -31,7 +31,7 @@ enum Wildcard {
     /// Returns the message about a key that is a regular expression, with the remedy; nil for any other key.
     static func problem(ofPattern pattern: String, _ value: JSONValue) -> String? {
         guard pattern.hasPrefix("^") else { return nil }
-        let key = UserInformation.hidden(in: pattern).filter { $0 != "^" && $0 != "\\" }
+        let key = pattern.filter { $0 != "^" && $0 != "\\" }
         var advice: String?
         if case .string(let file) = value.kind { advice = folderAdvice(key: key, file: file) }
         return "\(quoted(pattern)) is a regular expression, and a key is one URL; "

@@ -15,7 +15,9 @@ enum WrongPath {
                 + advice(plain(withoutEscapes(path)))
         }
         let mayBeURL = bytes.contains(UInt8(ascii: ":")) || bytes.starts(with: "//".utf8)
-        if mayBeURL, (try? URLPattern(path)) != nil || path.lowercased().hasPrefix("file:") {
+        if mayBeURL,
+            (try? URLPattern(path)) != nil || path.lowercased().hasPrefix("file:") || hasUserInformation(path)
+        {
             return
                 "\(quoted(path)) is a URL; put the file itself into the manifest's folder, and write its name here"
         }

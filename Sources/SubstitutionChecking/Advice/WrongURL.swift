@@ -8,7 +8,7 @@ import SubstitutionStandards
 package enum WrongURL {
     /// Returns a sentence with the cause and the remedy; nil if the cause is not known.
     package static func problem(of text: String) -> String? {
-        guard (try? URLPattern(text)) == nil, !UserInformation.isPresent(in: text) else { return nil }
+        guard (try? URLPattern(text)) == nil, !hasUserInformation(text) else { return nil }
         return causes.firstResult { $0(text) }
     }
 
@@ -19,9 +19,9 @@ package enum WrongURL {
 
     /// Returns the question that proposes the URL that was meant.
     private static func proposal(_ text: String, _ otherwise: String = "write the URL that the app loads") -> String {
-        guard let meant = URLRepair.repaired(text) ?? ((try? URLPattern(text)).map { _ in text }),
-            !UserInformation.isPresent(in: meant)
-        else { return otherwise }
+        guard let meant = URLRepair.repaired(text) ?? ((try? URLPattern(text)).map { _ in text }) else {
+            return otherwise
+        }
         return "write \(quoted(meant, limit: 1000))"
     }
 

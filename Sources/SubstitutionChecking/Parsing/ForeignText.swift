@@ -9,8 +9,7 @@ enum ForeignText {
         let lines = text.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
         // In a chat's answer or in code, an object follows the first lines.
         guard !lines.contains(where: { $0.first == "{" }), let name = format(lines, text) else { return nil }
-        // A part of a line could show a password.
-        let entries = UserInformation.isPresent(in: text) ? [] : lines.compactMap(entry)
+        let entries = lines.compactMap(entry)
         let written =
             entries.isEmpty
             ? "{ \"https://example.com/img/logo.png\": \"img/logo.png\" }"

@@ -200,8 +200,7 @@ struct PastedText {
         let marks = ["=\"", " \""].map { Array($0.utf8) }
         for line in lines where bytes[line].contains(UInt8(ascii: "<")) || bytes[line].contains(UInt8(ascii: "(")) {
             guard marks.contains(where: { bytes[line].firstRange(of: $0) != nil }),
-                bytes[line].firstInvalidUTF8() == nil, case let text = String(decoding: bytes[line], as: UTF8.self),
-                !UserInformation.isPresent(in: text)
+                bytes[line].firstInvalidUTF8() == nil, case let text = String(decoding: bytes[line], as: UTF8.self)
             else { continue }
             for match in text.matches(of: Self.link) {
                 guard let url = match.1 ?? match.2 else { continue }

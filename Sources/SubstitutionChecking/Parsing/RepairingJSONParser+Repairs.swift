@@ -6,8 +6,7 @@ import LocalSubstitutionCache
 /// whole text. A string is either a name, which is what precedes the colon of an object's member, or a value.
 ///
 /// `report` records an error, and throws `Stop` when there are too many. `stop` records an error after which parsing
-/// cannot continue. `isUTF8` reports an error before it returns false. `faultyText` decodes a range and replaces
-/// passwords, so that its result may be part of a message.
+/// cannot continue. `isUTF8` reports an error before it returns false.
 extension RepairingJSONParser {
     // MARK: - Missing quotation marks
 
@@ -19,7 +18,7 @@ extension RepairingJSONParser {
         var end = range.upperBound
         while end > range.lowerBound, bytes[end - 1].isJSONSpace { end -= 1 }
         guard try isUTF8(range.lowerBound..<end) else { return nil }
-        let text = faultyText(range.lowerBound..<end)
+        let text = scanner.text(range.lowerBound..<end)
         if let last = text.last, Self.isTypographicQuote(last) {
             let mark = end - String(last).utf8.count
             try report(
@@ -111,7 +110,7 @@ extension RepairingJSONParser {
         let inner = quotes.prefix { $0 <= last }
         guard inner.count == 2, !line[..<last].contains(UInt8(ascii: ":")), try isUTF8(opening..<last)
         else { return nil }
-        let text = faultyText(opening + 1..<last)
+        let text = scanner.text(opening + 1..<last)
         let written = text.replacing("\"", with: "\\\"")
         try report(error("a quotation mark in a string is written \\\"; write \"\(visible(written))\"", at: opening))
         position = last + 1
@@ -159,7 +158,7 @@ extension RepairingJSONParser {
         let opening = bytes[..<position].lastIndex(of: UInt8(ascii: "\"")) ?? position
         let parts = [opening + 1..<position, line.startIndex..<quote]
         if try isUTF8(parts[0]), try isUTF8(parts[1]) {
-            let joined = faultyText(parts[0]) + faultyText(parts[1])
+            let joined = scanner.text(parts[0]) + scanner.text(parts[1])
             try report(error("there is a line break in this string; write \(quoted(joined)) on one line"))
         }
         position = quote + 1
@@ -189,7 +188,7 @@ extension RepairingJSONParser {
 
     /// Reports that the bare text before `position` lacks one or both quotation marks, and skips the closing one.
     mutating func reportMissingQuotes(around bare: Range<Int>) throws(Stop) {
-        let text = quoted(faultyText(bare))
+        let text = quoted(scanner.text(bare))
         if isClosedOnly(by: bare) {
             position += 1
             return try report(error("a quotation mark is missing before \(text)", at: bare.lowerBound))
@@ -227,7 +226,7 @@ extension RepairingJSONParser {
             position += width
         }
         guard try isUTF8(content..<(end?.offset ?? position)) else { return Name(text: nil) }
-        let text = faultyText(content..<(end?.offset ?? position))
+        let text = scanner.text(content..<(end?.offset ?? position))
         let marks = "\(opening)" + (end.flatMap(\.mark).map { $0 == "\"" ? "" : " \($0)" } ?? "")
         let kind = ["'": "single ones", "`": "backticks"][opening] ?? "typographic ones"
         try report(

@@ -52,7 +52,7 @@ extension RepairingJSONParser {
             guard byte == UInt8(ascii: ":") else { return byte == UInt8(ascii: ",") || byte.isClosingBracket }
             return next.map { $0.isJSONSpace || "\"'{[".utf8.contains($0) } ?? true
         }
-        let text = faultyText(bare)
+        let text = scanner.text(bare)
         guard current == UInt8(ascii: ":") || isClosedOnly(by: bare) else {
             try report(error("there is \(quoted(text)) where a name in quotation marks is expected", at: start))
             return nil

@@ -14,7 +14,6 @@ package struct RepairingJSONParser {
     /// The closing bracket of each open object and array, outermost first.
     private var closings: [UInt8] = []
     private(set) var errors: [JSONSyntaxError] = []
-    private lazy var secrets = UserInformation.Secrets(in: bytes)
 
     /// The error that ends parsing; the last element of `errors` gives the reason.
     struct Stop: Error {}
@@ -296,7 +295,7 @@ package struct RepairingJSONParser {
         case "null": return .null
         default: break
         }
-        let text = faultyText(bare)
+        let text = scanner.text(bare)
         if closings.isEmpty {
             guard let brace = bytes[bare].firstIndex(of: UInt8(ascii: "{")) else {
                 position = start
@@ -307,7 +306,7 @@ package struct RepairingJSONParser {
             }
             // The text before the "{" is the beginning of a JavaScript statement, such as `const manifest =`.
             let rest = bytes[start..<brace].lastIndex { !$0.isJSONSpace }.map { start..<$0 + 1 } ?? start..<start
-            try report(error("remove \(quoted(faultyText(rest))) before the \"{\"", at: start))
+            try report(error("remove \(quoted(scanner.text(rest))) before the \"{\"", at: start))
             position = brace
             return try value(depth: 0).kind
         }
@@ -339,7 +338,7 @@ package struct RepairingJSONParser {
         position = start
         let bare = bareText { byte, _ in byte == UInt8(ascii: ",") || byte.isClosingBracket }
         if position == start { position += 1 }
-        let text = faultyText(bare)
+        let text = scanner.text(bare)
         try report(
             problem.kind == .word
                 ? error("\(quoted(text)) is not a number, so it needs quotation marks", at: start) : problem
@@ -395,13 +394,6 @@ package struct RepairingJSONParser {
             position += 1
         } while current.map { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: ",") && !$0.isClosingBracket }
             ?? false
-    }
-
-    /// Returns a faulty part of the text for a message, with "…" instead of user names and passwords.
-    ///
-    /// The whole text is searched for URLs with such secrets, because a part alone may not look like a URL.
-    mutating func faultyText(_ range: Range<Int>) -> String {
-        String(decoding: secrets.hidden(in: range, of: bytes), as: UTF8.self)
     }
 }
 

@@ -88,7 +88,7 @@ struct HARFileTests {
     )
     func memory() async throws {
         let site = try SiteFolder()
-        let fields = (0..<40).map { HAREntry.Field("X-Field-\($0)", "value") }
+        let fields = (0..<40).map { HAREntry.Field("Sec-Field-\($0)", "value") }
         let entries = (0..<1500).map { HAREntry(url: "https://h/\($0).css", asked: fields, sent: fields) }
         let recording = Data(HAR.text(entries).utf8)
         try site.folder.write(recording, to: "page.har")

@@ -87,7 +87,6 @@ struct ImportTests {
         Row("a size that is huge", HAREntry(size: "1e300"), ""),
         Row("a status that is text", HAREntry(status: "\"200\""), ""),
         Row("a status with a fraction", HAREntry(status: "200.0"), ""),
-        Row("status 203", HAREntry(status: "203"), ""),
         Row("a method in small letters", HAREntry(method: "get"), ""),
         Row(
             "headers of a compressed body, which is decoded",
@@ -114,11 +113,6 @@ struct ImportTests {
         Row("no type", HAREntry(type: nil), ""),
         Row("a fragment", HAREntry(url: "https://h/a.css#part"), ""),
         Row("a scheme in capitals", HAREntry(url: "HTTPS://H/a.css"), ""),
-        Row(
-            "cookies, and a stylesheet",
-            HAREntry(asked: [.init("Cookie", "a=b")]),
-            ""
-        ),
     ]
 
     @Test(
@@ -246,15 +240,11 @@ struct ImportTests {
         Row("POST", HAREntry(method: "POST"), "its method is POST, not GET"),
         Row("HEAD", HAREntry(method: "HEAD", text: nil), "its method is HEAD, not GET"),
         Row("a method that moves the cursor", HAREntry(method: "\u{1B}[1a"), "its method is \\u{1B}[1A, not GET"),
+        Row("203", HAREntry(status: "203"), "its server answered 203"),
         Row(
-            "a password",
-            HAREntry(asked: [.init("authorization", "Basic x")]),
-            "it was requested with a password or token, so it is for one person"
-        ),
-        Row(
-            "a token in any field",
-            HAREntry(asked: [.init("X-Name", "Bearer abc123def456ghi789")]),
-            "it was requested with a password or token, so it is for one person"
+            "a field of the page's own",
+            HAREntry(asked: [.init("X-Name", "a")]),
+            "it was requested with \"x-name\", and without that field its server does not send the same"
         ),
         Row("data:", HAREntry(url: "data:text/css,a%7B%7D"), "\"data:\" needs no server"),
         Row("blob:", HAREntry(url: "blob:https://h/1"), "\"blob:\" needs no server"),
@@ -785,13 +775,13 @@ struct ImportTests {
             "--dry-run"
         )
         #expect(result.status == 0)
-        let data = "data:," + String(repeating: "x", count: 113) + "…@"
+        let data = "data:," + String(repeating: "x", count: 113) + "…"
         let space = { (count: Int) in String(repeating: " ", count: count) }
         #expect(
             result.output == """
-                take  https://h/a.css\(space(106))  h/a.css    6 bytes  the recording states 7 bytes, but holds 6
-                skip  https://h/long/path.css\(space(98))                      its server answered 404
-                take  https://h/A.css\(space(106))  h/A-2.css  6 bytes
+                take  https://h/a.css\(space(105))  h/a.css    6 bytes  the recording states 7 bytes, but holds 6
+                skip  https://h/long/path.css\(space(97))                      its server answered 404
+                take  https://h/A.css\(space(105))  h/A-2.css  6 bytes
                 skip  \(data)                      "data:" needs no server
                 2 entries with 12 bytes, 2 left out
                 Nothing was written.
@@ -861,28 +851,31 @@ struct ImportTests {
             .init("Cache-Control", "no-cache"), .init("Content-Type", "text/css\r\nSet-Cookie: \(secrets[7])"),
             .init("Location", secrets[8]),
         ]
-        let answer = HAREntry(asked: asked, sent: sent)
+        let server = try RemoteSite()
+        server.set("/a.css", "a { }\n", type: "text/css")
+        let url = "\(server.url)/a.css"
+        let answer = HAREntry(url: url, asked: asked, sent: sent)
         let cookies = "\"cookies\":[{\"name\":\"a\",\"value\":\"\(secrets[9])\"}],"
         let extended = HAREntry(url: "https://h/b.css").json
-            .replacingOccurrences(of: "\"request\":{", with: "\"request\":{\(cookies)\"_token\":\"\(secrets[10])\",")
+            .replacingOccurrences(of: "\"request\":{", with: "\"request\":{\"_token\":\"\(secrets[10])\",")
             .replacingOccurrences(of: "\"response\":{", with: "\"response\":{\(cookies)")
         let authorized = [
             HAREntry(url: "https://h/c.css", asked: [.init("Authorization", "Bearer \(secrets[11])")]),
             HAREntry(url: "https://h/d.css", text: secrets[12], asked: [.init("AUTHORIZATION", "Basic x")]),
             HAREntry(method: "POST", url: "https://h/e.css", text: secrets[13]),
-            HAREntry(url: "https://h/f.css", asked: keyed),
+            HAREntry(url: "https://h/f.css", asked: keyed), HAREntry(url: "https://h/g.css", asked: asked),
         ]
         let recording = HAR.text(of: [answer.json, extended] + authorized.map(\.json))
         for secret in secrets { #expect(recording.contains(secret)) }
         let result = try await site.take(recording)
-        #expect(try site.files == ["h/a.css", "h/b.css"])
-        #expect(site.manifest == "{\n  \"https://h/a.css\": \"h/a.css\",\n  \"https://h/b.css\": \"h/b.css\"\n}\n")
+        #expect(try site.files == ["\(server.name)/a.css", "h/b.css"])
+        #expect(site.manifest == "{\n  \"\(url)\": \"\(server.name)/a.css\",\n  \"https://h/b.css\": \"h/b.css\"\n}\n")
         let record = try #require(site.bytes(".substitute.json"))
         let versions = try JSONDecoder().decode([String: [String: String]].self, from: record)
-        #expect(versions.keys.sorted() == ["https://h/a.css", "https://h/b.css"])
+        #expect(versions.keys.sorted() == [url, "https://h/b.css"])
         #expect(versions["https://h/b.css"]?.keys.sorted() == ["copy"])
-        #expect(versions["https://h/a.css"]?["etag"] == "\"v1\"")
-        #expect(versions["https://h/a.css"]?["lastModified"] == "Thu, 01 Jan 2026 00:00:00 GMT")
+        #expect(versions[url]?["etag"] == "\"v1\"")
+        #expect(versions[url]?["lastModified"] == "Thu, 01 Jan 2026 00:00:00 GMT")
         for (path, bytes) in try site.listing {
             #expect(bytes.range(of: Data("Sesame".utf8)) == nil, "\(path)")
             #expect(bytes.range(of: Data("ookie".utf8)) == nil, "\(path)")

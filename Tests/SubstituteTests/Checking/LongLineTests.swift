@@ -141,15 +141,6 @@ struct LongLineTests {
         #expect(growth < Growth.limit)
     }
 
-    @Test("A version in a query is recognised in linear time")
-    func versions() {
-        let growth = Growth.whenEightfold(2000) { count in
-            #expect(!CacheBuster.isOne(.init(text: Substring("v=1" + String(repeating: "_", count: count) + "!"))))
-            #expect(CacheBuster.isOne(.init(text: Substring("v=1" + String(repeating: "_a", count: count) + ".b"))))
-        }
-        #expect(growth < Growth.limit)
-    }
-
     @Test("A list of URLs is read in linear time", arguments: [" ", "\t", ", ", "\", \"", "\thttps://h/a,"])
     func lists(part: String) throws {
         let growth = try Growth.whenEightfold(2000) { count in

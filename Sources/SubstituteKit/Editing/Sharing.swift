@@ -1,0 +1,63 @@
+import LocalSubstitutionArchive
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// The answer to whether a response may become a file, which every user of an app gets.
+///
+/// ``SharedCopyRule`` decides. What speaks only against the request, or sets a cookie, is decided by a second request,
+/// without cookies and own fields: a site that sets a cookie on every visitor would lose all its files otherwise.
+struct Sharing: Sendable {
+    private var rule = SharedCopyRule()
+    private var setsCookie = false
+    /// True if the server sent the same bytes to the second request; nil if there was none.
+    var isSameForAll: Bool?
+
+    /// Judges a request; the pseudo fields of HTTP/2 are not fields.
+    mutating func ask(_ method: String, _ fields: [String: String], sendsCookies: Bool) {
+        var fields = fields.filter { !$0.key.hasPrefix(":") }.map { (name: $0.key, value: $0.value) }
+        if sendsCookies { fields.append(("Cookie", "")) }
+        rule.ask(method, fields.sorted { $0.name < $1.name })
+    }
+
+    /// Judges the fields of a response; others judge its status.
+    mutating func receive(_ value: (_ name: String) -> String?) {
+        setsCookie = setsCookie || value("Set-Cookie") != nil
+        rule.receive(nil) { $0 == "Set-Cookie" ? nil : value($0) }
+    }
+
+    /// True if only a second request shows whether the response is for everybody.
+    var isUncertain: Bool {
+        switch rule.ofRequest {
+        case .field, .challenge: !isForbidden
+        case nil: setsCookie && !isForbidden
+        case .method, .status: false
+        }
+    }
+
+    /// True if the server forbids shared copies, whatever the request was.
+    var isForbidden: Bool { rule.ofResponse != nil }
+
+    /// The reason why the response is not for everybody, as a clause; nil if it is.
+    var reason: String? {
+        if isUncertain, isSameForAll == true { return nil }
+        if case .field(let name) = rule.ofResponse { return "its server forbids shared copies (\(name))" }
+        return switch rule.ofResponse ?? rule.ofRequest {
+        case .method, .status, .challenge: "it is no response to GET that everybody gets"
+        case .field(let name) where name.lowercased() == "cookie":
+            "it was requested with cookies, and without them its server does not send the same"
+        case .field(let name):
+            "it was requested with \(quoted(name)), and without that field its server does not send the same"
+        case nil where setsCookie: "its server sets a cookie (Set-Cookie), and does not send the same twice"
+        case nil: nil
+        }
+    }
+}
+
+extension CommandOption where Self == Option<Bool> {
+    static var includePrivate: Self {
+        Self(
+            "include-private",
+            "Also take responses that may be for one person: those whose Cache-Control has\nno-store or private, and those that differ without cookies and own header fields."
+        )
+    }
+}
