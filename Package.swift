@@ -13,7 +13,6 @@ let package = Package(
         .library(name: "LocalSubstitutionArchive", targets: ["LocalSubstitutionArchive"]),
         .library(name: "LocalSubstitutionWebViews", targets: ["LocalSubstitutionWebViews"]),
         .library(name: "LocalSubstitutionDevelopment", targets: ["LocalSubstitutionDevelopment"]),
-        .library(name: "SubstitutionStandards", targets: ["SubstitutionStandards"]),
         .executable(name: "substitute", targets: ["substitute"]),
         .plugin(name: "CheckManifest", targets: ["CheckManifest"]),
         .plugin(name: "SubstituteCommand", targets: ["SubstituteCommand"]),
@@ -21,24 +20,18 @@ let package = Package(
     ],
     targets: [
         .target(name: "LocalSubstitutionCache", resources: [.copy("PrivacyInfo.xcprivacy")]),
-        .target(name: "SubstitutionStandards", dependencies: ["LocalSubstitutionCache"]),
-        .target(
-            name: "LocalSubstitutionArchive",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"]
-        ),
-        .target(name: "SubstitutionRules", dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"]),
-        .target(name: "SubstitutionChecking", dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"]),
+        .target(name: "LocalSubstitutionArchive", dependencies: ["LocalSubstitutionCache"]),
+        .target(name: "SubstitutionRules", dependencies: ["LocalSubstitutionCache"]),
+        .target(name: "SubstitutionChecking", dependencies: ["LocalSubstitutionCache", "SubstitutionRules"]),
         .target(
             name: "LocalSubstitutionDevelopment",
             dependencies: [
-                "LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionStandards",
+                "LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules",
             ]
         ),
         .target(
             name: "LocalSubstitutionWebViews",
-            dependencies: [
-                "LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionRules", "SubstitutionStandards",
-            ]
+            dependencies: ["LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionRules"]
         ),
         .target(name: "LoopbackServer"),
         .target(
@@ -55,16 +48,14 @@ let package = Package(
         ),
         .target(
             name: "SubstituteCheckKit",
-            dependencies: [
-                "LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules", "SubstitutionStandards",
-            ]
+            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules"]
         ),
         .executableTarget(name: "substitute-check", dependencies: ["SubstituteCheckKit"]),
         .target(
             name: "SubstituteKit",
             dependencies: [
                 "LocalSubstitutionArchive", "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer",
-                "SubstituteCheckKit", "SubstitutionChecking", "SubstitutionRules", "SubstitutionStandards",
+                "SubstituteCheckKit", "SubstitutionChecking", "SubstitutionRules",
             ],
             resources: [.embedInCode("Resources")]
         ),
@@ -107,13 +98,13 @@ let package = Package(
             // this target, including those of `LocalSubstitutionArchive` and `LocalSubstitutionDevelopment`.
             dependencies: [
                 "LocalSubstitutionArchive", "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer",
-                "SubstitutionStandards", "TestSupport",
+                "SubstitutionRules", "TestSupport",
             ],
             resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
         ),
         .testTarget(
             name: "SubstitutionCheckingTests",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionStandards", "TestSupport"],
+            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules", "TestSupport"],
             exclude: ["Fixtures"]
         ),
         .testTarget(
@@ -132,7 +123,7 @@ let package = Package(
             name: "SubstituteTests",
             dependencies: [
                 "SubstituteKit", "SubstituteCheckKit", "substitute", "LocalSubstitutionCache", "SubstitutionRules",
-                "SubstitutionStandards", "FailingCallsApp", "LoopbackServer", "TestSupport",
+                "FailingCallsApp", "LoopbackServer", "TestSupport",
             ],
             exclude: ["Fixtures"]
         ),

@@ -2,7 +2,6 @@
 
 // snippet.hide
 import Foundation
-import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -10,7 +9,19 @@ import FoundationNetworking
 #endif
 
 // snippet.show
-let session = URLSession(configuration: .default, delegate: RedirectPolicy.sameOrigin, delegateQueue: nil)
+/// A delegate that follows redirects within one origin; of any other redirect, the app gets the 3xx response.
+final class SameOrigin: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        func origin(_ url: URL?) -> [String?] { [url?.scheme, url?.host, url?.port.map { "\($0)" }] }
+        completionHandler(origin(request.url) == origin(response.url) ? request : nil)
+    }
+}
 // snippet.hide
 
-_ = session
+_ = URLSession(configuration: .default, delegate: SameOrigin(), delegateQueue: nil)

@@ -1,6 +1,5 @@
 import Foundation
 import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// The folder that holds the files of an ``OfflineArchive``.
 ///

@@ -1,6 +1,5 @@
 import Foundation
 import LocalSubstitutionCache
-import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)

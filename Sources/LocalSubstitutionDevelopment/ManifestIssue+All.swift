@@ -1,7 +1,6 @@
 public import Foundation
 public import LocalSubstitutionCache
 import SubstitutionChecking
-import SubstitutionStandards
 
 extension ManifestIssue {
     /// Returns all issues of a manifest and the files beside it, with remedies and warnings, in the manifest's order.

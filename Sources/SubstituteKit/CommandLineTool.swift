@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
 package import SubstituteCheckKit
-import SubstitutionStandards
 
 /// The designers' command-line tool.
 package enum CommandLineTool {

@@ -8,7 +8,7 @@ import PackageDescription
 // forbids.
 let others = [
     "LocalSubstitutionArchive", "LocalSubstitutionDevelopment", "LocalSubstitutionWebViews", "LoopbackServer",
-    "SubstituteCheckKit", "SubstituteKit", "SubstitutionChecking", "SubstitutionRules", "SubstitutionStandards",
+    "SubstituteCheckKit", "SubstituteKit", "SubstitutionChecking", "SubstitutionRules",
     "substitute", "substitute-check",
 ]
 
@@ -36,13 +36,8 @@ let package = Package(
             swiftSettings: [.define("APPLE_LOADING")]
         ),
         .target(
-            name: "SubstitutionStandards",
-            dependencies: ["LocalSubstitutionCache"],
-            path: "Library/SubstitutionStandards"
-        ),
-        .target(
             name: "LocalSubstitutionArchive",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"],
+            dependencies: ["LocalSubstitutionCache"],
             path: "Library/LocalSubstitutionArchive"
         ),
         .target(name: "LoopbackServer", path: "Library/LoopbackServer"),

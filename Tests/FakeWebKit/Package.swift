@@ -14,25 +14,19 @@ let package = Package(
             exclude: ["PrivacyInfo.xcprivacy"]
         ),
         .target(
-            name: "SubstitutionStandards",
-            dependencies: ["LocalSubstitutionCache"],
-            path: "Library/SubstitutionStandards"
-        ),
-        .target(
             name: "LocalSubstitutionArchive",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"],
+            dependencies: ["LocalSubstitutionCache"],
             path: "Library/LocalSubstitutionArchive"
         ),
         .target(
             name: "SubstitutionRules",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionStandards"],
+            dependencies: ["LocalSubstitutionCache"],
             path: "Library/SubstitutionRules"
         ),
         .target(
             name: "LocalSubstitutionWebViews",
             dependencies: [
-                "LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionRules", "SubstitutionStandards",
-                "WebKit",
+                "LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionRules", "WebKit",
             ],
             path: "Library/LocalSubstitutionWebViews"
         ),

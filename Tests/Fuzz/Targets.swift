@@ -11,7 +11,6 @@ import FoundationNetworking
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionChecking
 @testable import SubstitutionRules
-@testable import SubstitutionStandards
 
 /// The function that libFuzzer calls; the environment variable `FUZZ_TARGET` names the target.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,6 +1,6 @@
 import LocalSubstitutionCache
 import SubstitutionChecking
-import SubstitutionStandards
+import SubstitutionRules
 
 /// An index for finding the entry whose URL is most similar to a URL that no entry matches.
 ///

@@ -1,5 +1,5 @@
 import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 /// A single slip of the hand in a long word, which makes two names different although one was meant.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionChecking
 
 /// The file of a recording, in which a reader finds a complete version at any moment.
 ///

@@ -1,6 +1,5 @@
 import Foundation
 public import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// The counts of a recording so far, and the URLs that the network answered.
 ///

@@ -1,7 +1,7 @@
 import Foundation
+import LocalSubstitutionArchive
 package import LocalSubstitutionCache
 import SubstitutionRules
-import SubstitutionStandards
 
 /// The web extension with which an app's web views redirect real pages' requests to mirrors.
 ///

@@ -1,6 +1,5 @@
 import LocalSubstitutionCache
 import SubstitutionRules
-import SubstitutionStandards
 
 /// The translation of a site's content security policy (CSP3 §2.3) for the site's mirror.
 ///

@@ -1,7 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstitutionRules
-import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)

@@ -1,7 +1,7 @@
 package import Foundation
 package import LocalSubstitutionCache
 import SubstitutionChecking
-import SubstitutionStandards
+import SubstitutionRules
 
 /// The rules for a body that a server has sent, before it becomes a file.
 extension ContentRules {

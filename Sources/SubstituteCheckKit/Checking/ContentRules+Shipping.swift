@@ -1,6 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 /// The rules about files that must not, or need not, be in an app.
 extension ContentRules {

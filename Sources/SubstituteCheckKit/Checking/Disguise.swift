@@ -1,6 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 /// A check of how a file begins.
 ///

@@ -1,7 +1,6 @@
 package import Foundation
 package import LocalSubstitutionCache
 import SubstitutionChecking
-import SubstitutionStandards
 
 /// The text of a manifest; its excerpts show the lines that the manifest's issues are about.
 package struct Excerpts {

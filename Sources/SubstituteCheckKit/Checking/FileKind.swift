@@ -1,5 +1,5 @@
 package import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 /// The kind of a file in a summary, by its media type.
 package enum FileKind: String, CaseIterable {

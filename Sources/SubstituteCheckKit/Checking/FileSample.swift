@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstitutionChecking
-import SubstitutionStandards
+import SubstitutionRules
 
 /// A file, with the part of its content that the rules examine.
 struct FileSample {

@@ -1,5 +1,5 @@
 package import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 extension MediaType {
     package var isJSON: Bool { canonical.essence == "application/json" || essence.hasSuffix("+json") }

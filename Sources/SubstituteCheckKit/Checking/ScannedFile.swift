@@ -2,7 +2,6 @@ import Foundation
 package import LocalSubstitutionCache
 import SubstitutionChecking
 package import SubstitutionRules
-import SubstitutionStandards
 
 /// The addresses in a page, stylesheet or script that browsers load or import.
 package struct ScannedFile {

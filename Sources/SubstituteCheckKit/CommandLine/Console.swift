@@ -1,7 +1,6 @@
 package import Foundation
 import LocalSubstitutionCache
 import SubstitutionChecking
-import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)

@@ -1,6 +1,6 @@
 package import Foundation
 import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionChecking
 
 /// Short forms of the system's and of Foundation's functions for files.
 package enum FileSystem {

@@ -1,7 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
-import SubstitutionStandards
 
 extension Browser {
     /// Loads a page, and waits until nothing has been loading, and no script has been busy, for half a second.

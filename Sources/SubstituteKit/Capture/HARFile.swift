@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
-import SubstitutionStandards
+import SubstitutionRules
 
 /// A recording of a page by a browser or proxy: an HTTP Archive (HAR 1.2).
 ///

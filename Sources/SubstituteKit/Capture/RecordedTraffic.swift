@@ -3,7 +3,6 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
-import SubstitutionStandards
 
 /// The resources that a recorded app loaded from the network: candidates for files, and others.
 ///

@@ -1,8 +1,8 @@
 import Foundation
+import LocalSubstitutionArchive
 import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import SubstituteCheckKit
-import SubstitutionStandards
 
 /// Records the loads of a browser as an HTTP Archive (HAR 1.2), with the bytes of each response's body.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 /// A JSON value that is parsed without one large value inside it.
 ///

@@ -1,6 +1,5 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
-import SubstitutionStandards
 
 /// One command of the tool.
 struct Command: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
+import LocalSubstitutionArchive
 import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 /// Finds a free path for the file of each URL: the URL's host and path, in a form that every file system accepts.
 ///

@@ -1,7 +1,7 @@
 import Foundation
+import LocalSubstitutionArchive
 import LocalSubstitutionCache
 import SubstituteCheckKit
-import SubstitutionStandards
 
 /// A short text that differs for different bytes: their number, and their FNV-1a hash.
 struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {

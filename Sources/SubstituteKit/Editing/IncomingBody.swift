@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionChecking
-import SubstitutionStandards
+import SubstitutionRules
 
 /// A body that a server has sent, before it becomes a file.
 ///

@@ -1,7 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
-import SubstitutionStandards
 
 /// A fingerprint at the end of a page or a schema that the tool writes.
 ///

@@ -1,5 +1,5 @@
 import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 /// The kind of a resource, with the names that browsers' network panels use.
 enum ResourceKind: String, CaseIterable {

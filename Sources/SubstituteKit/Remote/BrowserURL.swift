@@ -1,7 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstitutionRules
-import SubstitutionStandards
 
 /// The URL that a browser derives from a text (URL Standard).
 ///

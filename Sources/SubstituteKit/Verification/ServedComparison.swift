@@ -2,7 +2,6 @@ import Foundation
 import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import SubstituteCheckKit
-import SubstitutionStandards
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)

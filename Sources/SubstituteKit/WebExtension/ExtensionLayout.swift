@@ -1,6 +1,7 @@
 import Foundation
+import LocalSubstitutionArchive
 import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 /// The paths of the file copies in a web extension.
 ///

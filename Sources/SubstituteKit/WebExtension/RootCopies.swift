@@ -2,7 +2,6 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
-import SubstitutionStandards
 
 /// Finds the files that also need a copy at the root of a web extension.
 ///

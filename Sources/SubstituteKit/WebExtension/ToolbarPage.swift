@@ -2,7 +2,6 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
-import SubstitutionStandards
 
 /// The page of the extension's toolbar button.
 ///

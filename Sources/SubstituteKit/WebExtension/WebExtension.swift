@@ -2,7 +2,6 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
-import SubstitutionStandards
 
 /// A web extension (Manifest V3) that shows a site with a manifest's files.
 ///

@@ -1,6 +1,5 @@
 import Foundation
 import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// The parts of remedies: what was probably meant, and how to write it.
 extension Advice {

@@ -1,6 +1,5 @@
 import Foundation
 import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// The advice for a designer: repairs of mistakes, and guesses at what was meant.
 package enum Advice {

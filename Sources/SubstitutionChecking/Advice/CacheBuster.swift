@@ -1,5 +1,5 @@
 package import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 /// A query parameter that a page adds to a URL against caches, or to track visitors.
 ///

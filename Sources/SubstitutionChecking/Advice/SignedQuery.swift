@@ -1,5 +1,5 @@
 import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 /// A query that signs its URL until a time, after which the server refuses the URL.
 package enum SignedQuery {

@@ -1,5 +1,4 @@
 package import LocalSubstitutionCache
-import SubstitutionStandards
 
 extension URLProblem {
     /// Returns a sentence that explains the problem to the designer who wrote `url`.

@@ -1,5 +1,4 @@
 import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// Stars and braces with which a designer meant several URLs or files; a manifest has no wildcards.
 enum Wildcard {

@@ -1,6 +1,5 @@
 import Foundation
 import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// The causes of mistakes in texts that are not URLs.
 ///

@@ -1,5 +1,4 @@
 import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// A text in another format than JSON: a table, a configuration file or code.
 enum ForeignText {

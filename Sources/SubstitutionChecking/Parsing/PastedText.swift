@@ -1,5 +1,4 @@
 import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// A text with marks that another program added when it showed or copied the text.
 ///

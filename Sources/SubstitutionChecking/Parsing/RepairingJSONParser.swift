@@ -1,5 +1,4 @@
 package import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// A JSON parser for the designers' tool; it is as strict as ``JSONParser``, but continues after each error.
 ///

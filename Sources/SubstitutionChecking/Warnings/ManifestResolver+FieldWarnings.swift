@@ -1,6 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 /// Warnings about URLs, types and header fields that are valid but probably wrong.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
-import SubstitutionStandards
+import SubstitutionRules
 
 /// Warnings about what a designer has probably not meant.
 ///

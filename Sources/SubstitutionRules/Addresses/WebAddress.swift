@@ -1,6 +1,5 @@
 import Foundation
 package import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// An address in an http or https page, as the basic URL parser reads it (URL Standard §4.4).
 ///

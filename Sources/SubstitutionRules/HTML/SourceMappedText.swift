@@ -1,5 +1,4 @@
 import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// Text with decoded escapes, and the source offset of each byte.
 ///

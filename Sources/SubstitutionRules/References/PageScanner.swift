@@ -1,5 +1,4 @@
 import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// A scanner that finds the addresses in an HTML page, and their positions.
 ///

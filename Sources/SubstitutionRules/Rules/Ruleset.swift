@@ -1,6 +1,5 @@
 import Foundation
 package import LocalSubstitutionCache
-import SubstitutionStandards
 
 /// A manifest compiled to the redirect rules of a web extension.
 ///

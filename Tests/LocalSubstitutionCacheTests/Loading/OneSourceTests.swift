@@ -1,6 +1,6 @@
 import Foundation
 import LoopbackServer
-import SubstitutionStandards
+import SubstitutionRules
 import TestSupport
 import Testing
 

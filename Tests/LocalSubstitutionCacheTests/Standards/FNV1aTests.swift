@@ -1,5 +1,5 @@
 import Foundation
-import SubstitutionStandards
+import LocalSubstitutionArchive
 import Testing
 
 @Suite("FNV-1a")

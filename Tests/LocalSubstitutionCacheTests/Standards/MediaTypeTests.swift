@@ -1,4 +1,4 @@
-import SubstitutionStandards
+import SubstitutionRules
 import Testing
 
 @testable import LocalSubstitutionCache

@@ -1,6 +1,6 @@
 import Foundation
 import LoopbackServer
-import SubstitutionStandards
+import SubstitutionRules
 import Testing
 
 // On Apple's systems, URL loading is part of Foundation.

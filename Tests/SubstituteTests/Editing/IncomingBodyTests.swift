@@ -1,8 +1,8 @@
 // iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
-import SubstitutionStandards
 
 import Foundation
+import LocalSubstitutionArchive
 import LocalSubstitutionCache
 import LoopbackServer
 import TestSupport

@@ -1,9 +1,9 @@
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
-public import Foundation
-public import FoundationNetworking
+package import Foundation
+package import FoundationNetworking
 #else
-public import Foundation
+package import Foundation
 #endif
 
 /// A policy for redirects: follow them, refuse them, or change their target.
@@ -26,19 +26,19 @@ public import Foundation
 /// If a redirect is refused, the 3xx itself is the response. On Linux the body of this 3xx is empty, except in a
 /// session with a data delegate. On Linux `data(for:delegate:)` never calls its delegate about redirects, so set the
 /// policy on the session or the task.
-public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
+package final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     private let decide: @Sendable (_ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?
 
     /// A policy that follows every redirect.
-    public static let follow = RedirectPolicy { request, _ in request }
+    package static let follow = RedirectPolicy { request, _ in request }
 
     /// A policy that follows no redirect: the 3xx is the response.
-    public static let refuse = RedirectPolicy { _, _ in nil }
+    package static let refuse = RedirectPolicy { _, _ in nil }
 
     /// A policy that follows only redirects within the same origin (scheme, host and port).
     ///
     /// If a redirect leads to another origin, the 3xx is the response.
-    public static let sameOrigin = RedirectPolicy { request, response in
+    package static let sameOrigin = RedirectPolicy { request, response in
         isSameOrigin(request.url, response.url) ? request : nil
     }
 
@@ -46,7 +46,7 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     ///
     /// - Parameter decide: Returns the request to load next, or nil to refuse the redirect. It is called for each
     ///   redirect, on the session's delegate queue.
-    public init(
+    package init(
         _ decide: @escaping @Sendable (_ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?
     ) {
         self.decide = decide
@@ -60,7 +60,7 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     ///   - response: The 3xx.
     ///   - request: The request that URL loading would load next.
     ///   - completionHandler: Called with the request to load next, or with nil to refuse the redirect.
-    public func urlSession(
+    package func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         willPerformHTTPRedirection response: HTTPURLResponse,
