@@ -86,7 +86,7 @@ public final class OfflineArchive: ResponseArchive, Sendable {
     public enum Refusal: Hashable, Sendable {
         /// The request, or one after a redirect, has this field, which may name a user.
         ///
-        /// `Cookie` also stands for a cookie in the session's storage, `Cache-Control` for a `no-store`.
+        /// `Cookie` also means a cookie in the session's storage, and `Cache-Control` means `no-store`.
         case requestField(String)
         /// The response, or a redirect to it, has this field with a value that forbids keeping it.
         case responseField(String)

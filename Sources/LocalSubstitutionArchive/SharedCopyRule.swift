@@ -5,8 +5,9 @@ import Foundation
 package import FoundationNetworking
 #endif
 
-/// The rule by which a response may be given to somebody else: HTTP lets a shared cache keep it (RFC 9111 §3), and
-/// nothing in the request could have named a user.
+/// The rule by which a response may be given to others.
+///
+/// HTTP lets a shared cache keep it (RFC 9111 §3), and nothing in the request could have named a user.
 ///
 /// Pass each request and each response of a chain of redirects, in their order. No value of a field is read, except
 /// that of `Cache-Control`.
@@ -33,9 +34,9 @@ package struct SharedCopyRule: Sendable {
         }
     }
 
-    /// What speaks against the request; the same URL may have a response for everybody.
+    /// The objection to the request; the same URL may have a response for everybody.
     package private(set) var ofRequest: Objection?
-    /// What speaks against the response, whatever the request was.
+    /// The objection to the response, whatever the request was.
     package private(set) var ofResponse: Objection?
     /// Nil as long as the response may be given away.
     package var objection: Objection? { ofRequest ?? ofResponse }

@@ -19,7 +19,7 @@ package struct Fallback: @unchecked Sendable {
     private var request: URLRequest
     /// The cache in which the target of a redirect is looked up.
     private let cache: LocalSubstitutionCache
-    /// What the session adds to its requests; nil if it is not known.
+    /// The fields that the session adds to its requests; nil if it is not known.
     private let fields: SessionFields?
     /// The number of entries that the load has been redirected to.
     private(set) var redirects = 0

@@ -5,7 +5,7 @@ import Foundation
 package import FoundationNetworking
 #endif
 
-/// What a session adds to its requests.
+/// The fields and cookies that a session adds to its requests.
 // HTTPCookieStorage is thread-safe, but Foundation on Linux does not declare it Sendable.
 package struct SessionFields: @unchecked Sendable {
     private let fields: [String: String]
@@ -18,8 +18,7 @@ package struct SessionFields: @unchecked Sendable {
 
     /// Returns the request with the session's fields.
     ///
-    /// An empty `Cookie` stands for the cookies that the session's storage has for the URL, whether they are sent or
-    /// not.
+    /// If the session's storage has cookies for the URL, an empty `Cookie` is added, even if they are not sent.
     package func added(to request: URLRequest) -> URLRequest {
         var result = request
         for (name, value) in fields where request.value(forHTTPHeaderField: name) == nil {
@@ -90,9 +89,9 @@ final class SessionLink: @unchecked Sendable {
 
     /// Creates a link with a new class; called inside the lock.
     private static func makeLink(before others: [AnyClass], _ released: inout [AnyObject?]) -> SessionLink {
-        #if !canImport(FoundationNetworking) || APPLE_LOADING
         // URLSession does not report its deallocation. So discard the backing sessions whose registered session is
         // gone.
+        #if !canImport(FoundationNetworking) || APPLE_LOADING
         for link in links.values {
             guard let backing = link.backing else { continue }
             let session = link.registered
@@ -112,7 +111,7 @@ final class SessionLink: @unchecked Sendable {
     /// The caller gets the reference, so it is not released inside the lock.
     var session: URLSession? { Self.lock.withLock { registered } }
 
-    /// What the registered session adds to its requests; nil if no session has been registered.
+    /// The fields that the registered session adds to its requests; nil if no session has been registered.
     var fields: SessionFields? { Self.lock.withLock { registeredFields } }
 
     /// Returns a new class for a configuration, because no class can be added once its session exists.
@@ -147,7 +146,7 @@ final class SessionLink: @unchecked Sendable {
         }
         locked { released in
             guard let link = classes.lazy.compactMap({ links[ObjectIdentifier($0)] }).first else { return }
-            // Two sessions of one class cannot be told apart, and they may add different fields.
+            // A protocol cannot tell two sessions of one class from each other, and they may add different fields.
             if !link.link(session, &released) { link.registeredFields = nil }
         }
         return true

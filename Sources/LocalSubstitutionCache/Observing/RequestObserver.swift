@@ -78,7 +78,7 @@ package struct ObservedLoad: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - task: The task that is loaded.
-    ///   - fields: What the task's session adds to the request; nil if it is not known.
+    ///   - fields: The fields that the task's session adds to the request; nil if it is not known.
     ///   - observers: The observers.
     package init?(
         _ request: URLRequest,

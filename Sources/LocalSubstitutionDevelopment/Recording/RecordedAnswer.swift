@@ -27,11 +27,10 @@ package struct RecordedAnswer: Codable, Sendable {
     package var times = 1
     /// The total size in bytes of the responses that ``times`` counts; responses of unknown length count as 0.
     package var bytes = 0
-    /// The reason why no file answers, as a sentence; nil if a file or an archived copy answers.
-    package var reason: String?
     /// The end of the load: `cancelled`, the error, or `not yet`; nil if the load ended without an error.
     ///
-    /// `not yet` is for a load that was in progress at the end of the recording. For a redirect whose status URL loading does not report, the text says so.
+    /// `not yet` is for a load that was in progress at the end of the recording. For a redirect whose status URL
+    /// loading does not report, the text says so.
     package var ended: String?
     /// True if the entry's URL is not the one that was loaded: a part of it was left out, or the entry is for a host.
     package var isShortened: Bool?

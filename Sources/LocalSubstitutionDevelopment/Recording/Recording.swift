@@ -5,7 +5,7 @@ public import LocalSubstitutionCache
 ///
 /// ``LocalSubstitutionCache/LocalSubstitutionCache/record(to:options:)`` starts a recording, and ``stop()`` ends it.
 public final class Recording: Sendable {
-    /// What a recording holds.
+    /// The contents and the limits of a recording.
     public struct Options: Sendable {
         /// The hosts whose URLs and bodies are recorded; each in ASCII, without a port.
         public var hosts: Set<String>

@@ -9,11 +9,11 @@ import FoundationNetworking
 /// An observer that records the requests of a cache in a file.
 ///
 /// URL loading only waits until a step is queued. A load is written once, when it is over. Equal answers of files are
-/// counted in one entry, and so are all requests to a host that nobody named.
+/// counted in one entry, and so are all requests to an unnamed host.
 // All state is only accessed on the queue. There an object of the app may be released, whose `deinit` may call this
 // object. So loads are released only where no state is being changed.
 final class RecordingLog: RequestObserver, @unchecked Sendable {
-    /// What requests must share to be counted in one entry; without a method, all requests to a host.
+    /// The facts that requests counted in one entry share; without a method, all requests to a host.
     private struct Key: Hashable {
         let url: String
         var method: String?
@@ -239,7 +239,6 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
         var item = item
         if answer.answeredBy != .file, answer.answeredBy != .archive, let explanation = cache?.explain(item.request) {
-            item.answer.reason = explanation.description
             (item.answer.file, item.answer.line) = (explanation.substitution?.file, explanation.substitution?.line)
         }
         if !isNamed(item.request.url), item.length > 0 {

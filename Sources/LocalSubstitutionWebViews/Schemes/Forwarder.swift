@@ -23,7 +23,7 @@ final class Forwarder: Sendable {
 
     let guardian: ForwardingGuard
     private let session: URLSession
-    /// What the session adds to its requests.
+    /// The fields that the session adds to its requests.
     let fields: SessionFields
     /// The delegate of the session; it knows the load of each task.
     let loads = ForwardingDelegate()

@@ -158,6 +158,7 @@ extension RecordedAnswer {
         times = max(1, HARFile.Exchange.number(field["times"]) ?? 1)
         bytes = max(0, HARFile.Exchange.number(field["bytes"]) ?? 0)
         ended = field["ended"] as? String
+        isShortened = field["isShortened"] as? Bool
     }
 }
 
@@ -175,10 +176,8 @@ extension HARFile.Exchange {
     ///
     /// Of a host that its developer did not name, a recording has one entry with a comment, or the names in a query.
     var vagueness: String? {
-        guard isWithoutBody else { return nil }
+        guard isWithoutBody, recorded?.isShortened == true else { return nil }
         if let comment, url.hasSuffix("/"), url.split(separator: "/").count == 2 { return comment }
-        let query = url.drop { $0 != "?" }.dropFirst()
-        if query.split(separator: "&").allSatisfy({ $0.contains("=") }) { return nil }
         let host = quoted(URL(string: url)?.host ?? "")
         return "the values of its query were not recorded; record again with hosts: [\(host)] in the app"
     }

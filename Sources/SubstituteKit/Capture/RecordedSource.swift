@@ -206,11 +206,8 @@ struct RecordedSource: ResourceSource {
         let preferences = filter.preferences
         let results = await Fetcher.inParallel(uncertain.map(\.element), console.network) { exchange, fetcher in
             guard let url = URL(string: exchange.url), let bytes = try? exchange.bytes else { return false }
-            return await fetcher.sends(
-                Fingerprint(bytes),
-                at: url,
-                headers: preferences[exchange.url] ?? exchange.preferences
-            )
+            let headers = preferences[exchange.url] ?? exchange.preferences
+            return await fetcher.sends(Fingerprint(bytes), at: url, headers: headers)
         }
         for (index, isSame) in zip(uncertain.map(\.offset), results) { exchanges[index].sharing.isSameForAll = isSame }
     }

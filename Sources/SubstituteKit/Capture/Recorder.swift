@@ -114,9 +114,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
         } else if held.hasBody, held.request.method == "GET" {
             (text, comment) = await self.text(of: held, body)
         }
-        let entry = HAREntry(held, text, comment, carried(by: held))
-        lock.withLock { accepted[entry.url] = HARFile.preferences(held.request.headers) }
-        record(entry)
+        record(HAREntry(held, text, comment, carried(by: held)), HARFile.preferences(held.request.headers))
         return .proceed
     }
 
@@ -154,8 +152,9 @@ final class Recorder: Interceptor, @unchecked Sendable {
         traffic?.credentials(of: held.networkId ?? "", held.request.url) ?? Traffic.Credentials()
     }
 
-    private func record(_ entry: HAREntry) {
+    private func record(_ entry: HAREntry, _ preferences: [String: String]) {
         lock.withLock {
+            accepted[entry.url] = preferences
             // If a page is loaded for several devices, most of its resources are loaded several times, but recorded
             // once.
             guard seen.insert(entry.identity).inserted else { return }

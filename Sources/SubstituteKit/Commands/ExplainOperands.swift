@@ -173,7 +173,7 @@ extension HARFile.Exchange {
     /// The reason why no command can add the URL, as a sentence; nil if the response is a whole file.
     fileprivate var obstacle: String? {
         // The browser had the file of a 304 already.
-        MissExplainer.obstacle(to: url, method: method, status: status == 304 ? 200 : status > 0 ? status : nil)
-            ?? (sharing.isForbidden ? "Its server forbids shared copies (Cache-Control)." : nil)
+        let status = status == 304 ? 200 : status > 0 ? status : nil
+        return MissExplainer.obstacle(to: url, method: method, status: status, sharing)
     }
 }

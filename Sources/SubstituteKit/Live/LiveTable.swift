@@ -30,6 +30,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         let status: Int?
         /// The `Content-Type` that the server sent.
         let type: MediaType?
+        private(set) var sharing = Sharing()
         /// The size of the body that the server sent, in bytes; nil if bytes are not counted.
         var size: Int?
         /// True if an entry matches, but its file is too large to be sent to the browser.
@@ -157,6 +158,7 @@ extension LiveTable.FinishedLoad {
         (url, method, kind) = (held.request.url, held.request.method, held.resourceType)
         (self.file, self.status) = (file, status)
         type = held.responseField("content-type").flatMap { MediaType($0) }
+        sharing.receive { held.responseField($0.lowercased()) }
         isCancelled = held.responseErrorReason == "Aborted"
         isOfServiceWorker = held.isOfServiceWorker
     }

@@ -31,6 +31,7 @@ struct MissExplainer: Sendable {
     ///   - url: The URL, as the browser spells it.
     ///   - method: The method of the request.
     ///   - status: The status of the server's response; nil if no server answered.
+    ///   - sharing: The answer to whether everybody may get the response.
     ///   - used: The URLs of the substitutions that answered other requests. They are no neighbours of this URL,
     ///     because the page requests both.
     ///   - table: The table that does not answer.
@@ -39,6 +40,7 @@ struct MissExplainer: Sendable {
         _ url: String,
         method: String = "GET",
         answered status: Int?,
+        _ sharing: Sharing = Sharing(),
         besides used: Set<String>,
         in table: SubstitutionTable
     ) -> Miss {
@@ -50,7 +52,7 @@ struct MissExplainer: Sendable {
         var explanation = table.explain(request)
         explanation.removeNeighbour(amongst: used)
         let command = command(after: explanation)
-        if command != nil, let obstacle = Self.obstacle(to: url, method: method, status: status) {
+        if command != nil, let obstacle = Self.obstacle(to: url, method: method, status: status, sharing) {
             return Miss(url: url, reason: "\(explanation.sentence) \(obstacle)")
         }
         return Miss(url: url, reason: explanation.sentence, command: command)
@@ -59,13 +61,13 @@ struct MissExplainer: Sendable {
     /// Returns the reason why no command can add the URL of a request, as a sentence; nil if one can.
     ///
     /// The status is that of the server's response, and nil if no server answered.
-    static func obstacle(to url: String, method: String, status: Int?) -> String? {
+    static func obstacle(to url: String, method: String, status: Int?, _ sharing: Sharing = Sharing()) -> String? {
         // A key with one of these would be read as a mistake.
         if url.prefix(while: { $0 != "?" }).contains("*") { return "A \"*\" stands only for itself in a manifest." }
         if url.hasSuffix("?") { return "Leave out the \"?\", which nothing follows." }
         if !["GET", "HEAD"].contains(method) { return "Files answer only GET and HEAD, not \(visible(method))." }
         switch status {
-        case 200, 206: return nil
+        case 200, 206: return sharing.isForbidden ? "Its server forbids shared copies (Cache-Control)." : nil
         case nil: return "No server answered."
         case let status?: return "Its server answered \(status), so there is no file to add."
         }
@@ -79,10 +81,10 @@ struct MissExplainer: Sendable {
             return Miss(url: load.url, reason: "\(visible(load.url)) \(reason)")
         }
         guard let first = load.redirectedFrom else {
-            return miss(load.url, method: load.method, answered: load.status, besides: used, in: table)
+            return miss(load.url, method: load.method, answered: load.status, load.sharing, besides: used, in: table)
         }
         // After a redirect, URL loading asks no cache. So only an entry for the first URL can answer.
-        var miss = miss(first, method: load.method, answered: load.status, besides: used, in: table)
+        var miss = miss(first, method: load.method, answered: load.status, load.sharing, besides: used, in: table)
         miss.reason += " It is redirected to \(visible(load.url))"
         if let file = table.file(at: load.url) {
             miss.reason +=
@@ -96,9 +98,10 @@ struct MissExplainer: Sendable {
 
     /// Returns the command line that adds an explained URL; nil if an entry is not all that is missing.
     func command(after explanation: Explanation) -> String? {
-        // If a folder entry has this URL, another entry must not have it.
+        // If a folder entry has this URL, another entry must not have it. User information is not printed.
         guard case .network(because: .noEntry) = explanation.answer, explanation.folder?.missing != "",
-            let key = (explanation.url?.url.absoluteString).flatMap({ try? URLPattern(requested: $0) })
+            let key = (explanation.url?.url.absoluteString).flatMap({ try? URLPattern(requested: $0) }),
+            !hasUserInformation(key.spelling)
         else { return nil }
         return command(adding: key)
     }

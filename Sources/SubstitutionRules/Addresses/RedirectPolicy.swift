@@ -6,6 +6,8 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
+import LocalSubstitutionCache
+
 /// A policy for redirects: follow them, refuse them, or change their target.
 ///
 /// Use it as a session's delegate, or set it as a task's delegate before you call the task's `resume()`:
@@ -126,5 +128,12 @@ package final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
             (self.scheme, self.host) = (scheme, host)
             port = url.port ?? ["http": 80, "https": 443][scheme]
         }
+    }
+}
+
+extension HTTPURLResponse {
+    /// Returns the value of a header field; nil also for a value whose comparison would take quadratic time.
+    package func field(_ name: String) -> String? {
+        value(forHTTPHeaderField: name).flatMap { $0.isStreamSafe ? $0 : nil }
     }
 }

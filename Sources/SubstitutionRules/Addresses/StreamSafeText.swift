@@ -1,11 +1,4 @@
-// On Apple's systems, URL loading is part of Foundation.
-#if canImport(FoundationNetworking)
 import Foundation
-package import FoundationNetworking
-#else
-package import Foundation
-#endif
-
 import LocalSubstitutionCache
 
 extension StringProtocol {
@@ -17,12 +10,5 @@ extension Collection<UInt8> {
     /// ``StringProtocol/isStreamSafe`` of a text in UTF-8.
     package var isStreamSafe: Bool {
         !contains { $0 >= 0xCC } || String(decoding: self, as: UTF8.self).isStreamSafe
-    }
-}
-
-extension HTTPURLResponse {
-    /// Returns the value of a header field; nil also for a value whose comparison would take quadratic time.
-    package func field(_ name: String) -> String? {
-        value(forHTTPHeaderField: name).flatMap { $0.isStreamSafe ? $0 : nil }
     }
 }
