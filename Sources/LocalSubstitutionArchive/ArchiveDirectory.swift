@@ -1,10 +1,10 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// What all archives of one directory share in this process: a queue, and a count of removals.
+/// The state that all archives of one directory share in this process: a queue, and a count of removals.
 ///
-/// The count rises when a removal begins and when it ends. A load notes it when it begins, and its response is kept only
-/// if the count is the same when it ends. So no response that was in flight brings back what was removed.
+/// The count rises when a removal begins and when it ends. A load reads it when it begins, and its response is kept
+/// only if the count is the same when it ends. So no response that was in flight brings back what was removed.
 final class ArchiveDirectory: Sendable {
     /// The queue on which copies are read, written and removed.
     let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive")

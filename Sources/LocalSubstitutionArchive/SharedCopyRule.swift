@@ -16,8 +16,8 @@ package struct SharedCopyRule: Sendable {
     package enum Objection: Hashable, Sendable, CustomStringConvertible {
         /// Only responses to GET are given away; the name is that of the request's method.
         case method(String)
-        /// This field of the request is not in ``allowedFields``; or this field of the response is `Set-Cookie`; or it is
-        /// a `Cache-Control` with the word `no-store`, in a response also with `private` (RFC 9111 §5.2).
+        /// A field of the request that is not in ``allowedFields``, the response's `Set-Cookie`, or a `Cache-Control`
+        /// with the word `no-store`, in a response also with `private` (RFC 9111 §5.2).
         case field(String)
         /// A server has asked for a credential (RFC 9111 §3.5).
         case challenge
@@ -83,7 +83,9 @@ package struct SharedCopyRule: Sendable {
     /// Notes that a server has asked for a credential.
     package mutating func challenge() { if !isOfUser { ofRequest = ofRequest ?? .challenge } }
 
-    /// Returns whether a field contains a word anywhere, because a malformed list may have been meant to forbid storing.
+    /// Returns whether a field contains a word anywhere.
+    ///
+    /// A malformed list may have been meant to forbid storing.
     private static func has(_ word: String, _ field: String) -> Bool { field.lowercased().utf8.contains(word.utf8) }
 
     /// The fields of a request that name no user: those that Fetch lets any page send (Fetch §2.2.2, CORS-safelisted

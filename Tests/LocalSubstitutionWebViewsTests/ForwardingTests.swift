@@ -473,7 +473,8 @@ final class ForwardingTests: SchemeSuite {
         #expect(
             notes.all == [
                 "/mapped.css answered 200 \(body.utf8.count), by nobody", "/page asked, by a task",
-                "/page sent, by a task", "/page head, by a task", "/page part, by a task", "/x asked, by a page", "/x ended, by a page",
+                "/page sent, by a task", "/page head, by a task", "/page part, by a task", "/x asked, by a page",
+                "/x ended, by a page",
             ]
         )
     }

@@ -2,34 +2,8 @@ import Foundation
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
-package import FoundationNetworking
+import FoundationNetworking
 #endif
-
-/// The fields and cookies that a session adds to its requests.
-// HTTPCookieStorage is thread-safe, but Foundation on Linux does not declare it Sendable.
-package struct SessionFields: @unchecked Sendable {
-    private let fields: [String: String]
-    private let cookies: HTTPCookieStorage?
-
-    package init(_ configuration: URLSessionConfiguration) {
-        let fields = (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }
-        (self.fields, cookies) = (Dictionary(fields) { $1 }, configuration.httpCookieStorage)
-    }
-
-    /// Returns the request with the session's fields.
-    ///
-    /// If the session's storage has cookies for the URL, an empty `Cookie` is added, even if they are not sent.
-    package func added(to request: URLRequest) -> URLRequest {
-        var result = request
-        for (name, value) in fields where request.value(forHTTPHeaderField: name) == nil {
-            result.setValue(value, forHTTPHeaderField: name)
-        }
-        if let url = request.url, cookies?.cookies(for: url)?.isEmpty == false {
-            result.setValue("", forHTTPHeaderField: "Cookie")
-        }
-        return result
-    }
-}
 
 /// A link from a subclass of ``SubstitutionURLProtocol`` to the configuration that lists it.
 ///

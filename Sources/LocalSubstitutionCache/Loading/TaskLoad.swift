@@ -103,8 +103,8 @@ final class TaskLoad: NSObject, URLProtocolClient, @unchecked Sendable {
         }
         let loader = withState { state in
             defer { (state.isRunning, state.isHeld) = (true, false) }
-            // The system's class ignores the start of a transfer that goes on. But it begins no transfer after a redirect
-            // that it follows while the task is suspended.
+            // The system's class ignores the start of a transfer that goes on. But it begins no transfer after a
+            // redirect that it follows while the task is suspended.
             return state.isRunning && !isSystemClass ? nil : state.loader
         }
         if let loader { turn.withLock(loader.startLoading) }

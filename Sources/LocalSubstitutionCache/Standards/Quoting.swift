@@ -100,7 +100,7 @@ public struct RequestedURL: Sendable, Hashable, CustomStringConvertible {
     public let url: URL
 
     /// Creates a value for a message about a URL.
-    public init(_ url: URL) { self.url = url }
+    package init(_ url: URL) { self.url = url }
 
     /// The URL without user information, values of parameters and fragment, such as `https://example.com/a?v&token`.
     public var description: String {

@@ -102,8 +102,8 @@ struct RecordedLoad {
 
     /// Checks whether the task has ended.
     ///
-    /// - Returns: The request before a redirect that no step has shown; nil if there is none. After such a redirect, the
-    ///   task's original and current requests have different URLs.
+    /// - Returns: The request before a redirect that no step has shown; nil if there is none. After such a redirect,
+    ///   the task's original and current requests have different URLs.
     mutating func checkForEnd(at date: Date) -> RecordedRequest? {
         guard ending == nil, let task = asker as? URLSessionTask else { return nil }
         guard task.state == .completed || task.state == .canceling else { return nil }
