@@ -9,7 +9,6 @@ import FoundationNetworking
 #endif
 
 // snippet.show
-/// A delegate that follows redirects within one origin; of any other redirect, the app gets the 3xx response.
 final class SameOrigin: NSObject, URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession,

@@ -181,7 +181,7 @@ extension HAREntry {
     ///   - carried: The credentials that the browser added.
     fileprivate init(_ held: HeldRequest, _ text: String?, _ comment: String?, _ carried: Traffic.Credentials) {
         let url = held.request.url
-        let plain = URL(string: url).map(Redirect.plain)?.absoluteString ?? url
+        let plain = hasUserInformation(url) ? URL(string: url).map(Redirect.plain)?.absoluteString ?? url : url
         let status = held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0
         self.init(Date(), held.request.method, plain, status: status)
         requestFields = held.request.headers.keys.map { ($0, "") }

@@ -56,7 +56,7 @@ struct RecordedAppTests {
         status: Int = 200,
         _ control: String = ""
     ) -> (String, String, Int, String, String) {
-        let answer = "\"answeredBy\":\"network\",\"bytes\":\(bytes)"
+        let answer = "\"answeredBy\":\"network\",\"bytes\":\(bytes),\"isShortened\":\(url.hasSuffix("?w&sig"))"
         return (method, url, status, control, answer)
     }
 
@@ -260,7 +260,8 @@ struct RecordedAppTests {
             """
             {"comment":"\(comment)","request":{"method":"GET","url":"\(url)"},"response":{"status":200,"headers":[
             {"name":"Content-Type","value":"text/css"},{"name":"Cache-Control","value":"\(control)"}],
-            "content":{"size":5\(body)}},"_substitution":{"answeredBy":"\(answerer)"}}
+            "content":{"size":5\(body)}},"_substitution":{"answeredBy":"\(answerer)",
+            "isShortened":\(url.hasSuffix("?v&w") || !comment.isEmpty)}}
             """
         }
         let entries = [

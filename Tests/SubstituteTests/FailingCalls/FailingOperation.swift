@@ -40,9 +40,10 @@ struct FailingOperation: Sendable, CustomTestStringConvertible {
     /// True for a file that stays if the call for its removal fails.
     ///
     /// The next run of the tool removes a file of the tool. Its name begins with ".", so nothing ships it. The folder
-    /// that an app has replaced stays beside where the adopted one was.
+    /// that an app has replaced stays beside where the adopted one was. So does a copy whose removal an archive has
+    /// reported as failed.
     static func isLeftover(_ path: String) -> Bool {
-        ["Substitutions/.substitute/", ".Shown.substitute/"].contains(where: path.hasPrefix)
+        ["Substitutions/.substitute/", ".Shown.substitute/", "Offline/copy "].contains(where: path.hasPrefix)
             || path.hasPrefix(".") && UUID(uuidString: String(path.dropFirst().prefix(36))) != nil
     }
 
