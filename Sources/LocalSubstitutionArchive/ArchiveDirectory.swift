@@ -5,7 +5,8 @@ import LocalSubstitutionCache
 ///
 /// The count rises when a removal begins and when it ends. A load reads it when it begins, and its response is kept
 /// only if the count is the same when it ends. So no response that was in flight brings back what was removed.
-final class ArchiveDirectory: Sendable {
+// DispatchQueue is thread-safe, but older SDKs do not declare it Sendable.
+final class ArchiveDirectory: @unchecked Sendable {
     /// The queue on which copies are read, written and removed.
     let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive")
     private let state = Locked((moment: 0, isClosed: false))

@@ -1,8 +1,9 @@
-import Foundation
-
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
+import Foundation
 package import FoundationNetworking
+#else
+package import Foundation
 #endif
 
 /// The rule by which a response may be given to others.

@@ -104,10 +104,13 @@ public struct RequestedURL: Sendable, Hashable, CustomStringConvertible {
 
     /// The URL without user information, values of parameters and fragment, such as `https://example.com/a?v&token`.
     public var description: String {
-        let text = url.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") }
-        let address = text.prefix { $0 != UInt8(ascii: "?") }
-        let query = text.dropFirst(address.count).split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-        let names = query.map { String(decoding: $0.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self) }
-        return visible(String(decoding: address, as: UTF8.self) + names.joined(separator: "&"))
+        var (shown, isQuery, isValue): ([UInt8], Bool, Bool) = ([], false, false)
+        for byte in url.absoluteString.utf8 {
+            if byte == UInt8(ascii: "#") { break }
+            if byte == UInt8(ascii: "?") { isQuery = true }
+            if isQuery, byte == UInt8(ascii: "&") || byte == UInt8(ascii: "=") { isValue = byte == UInt8(ascii: "=") }
+            if !isValue { shown.append(byte) }
+        }
+        return visible(String(decoding: shown, as: UTF8.self))
     }
 }

@@ -1,11 +1,11 @@
 import Foundation
 public import LocalSubstitutionCache
 import SubstitutionChecking
+import SubstitutionRules
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
-import SubstitutionRules
 #endif
 
 /// The answer that a request would get, the reason for it, and a change that would help if no file answers.

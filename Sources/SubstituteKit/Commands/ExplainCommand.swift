@@ -3,11 +3,11 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
+import SubstitutionRules
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
-import SubstitutionRules
 #endif
 
 /// Prints, for each request, the file that answers or the reason why no file answers.

@@ -1,11 +1,11 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionRules
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
-import SubstitutionRules
 #endif
 
 /// Loads resources in the same way as a first-time visitor: without cookies, credentials or caches.
