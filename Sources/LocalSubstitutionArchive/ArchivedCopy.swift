@@ -6,7 +6,7 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// One copy of an ``OfflineArchive``; its file is a property list behind a line with the list's checksum.
+/// One copy of an ``OfflineArchive``; its file is a line of ASCII text, a head in JSON, and the body.
 struct ArchivedCopy: Codable {
     /// The requested URL, normalised by ``URLIdentity``.
     let url: String
@@ -18,22 +18,40 @@ struct ArchivedCopy: Codable {
     /// The `$version` of the manifest when the load began.
     let version: Int64
     /// The body as URL loading delivered it.
-    let body: Data
+    private(set) var body = Data()
+
+    private enum CodingKeys: CodingKey {
+        case url, responseURL, fields, date, version
+    }
 
     /// Returns the content of the copy's file.
     func encoded() throws -> Data {
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .binary
-        let list = try encoder.encode(self)
-        return Self.line(list) + list
+        let head = try JSONEncoder().encode(self)
+        return Self.line(head, body) + head + body
     }
 
     /// Reads the content of a file; nil if any byte of it is damaged.
     init?(decoding data: Data) {
-        let list = data.dropFirst(Self.line(Data()).count)
-        guard Self.line(list) + list == data, let copy = try? PropertyListDecoder().decode(Self.self, from: list)
+        guard let end = data.prefix(100).firstIndex(of: UInt8(ascii: "\n")),
+            let length = Int(String(decoding: data[..<end], as: UTF8.self).split(separator: " ").last ?? "")
         else { return nil }
+        let rest = data[(end + 1)...]
+        guard (0...rest.count).contains(length) else { return nil }
+        // These values are copies and not slices, so their indices begin at 0.
+        let (head, body) = (Data(rest.prefix(length)), Data(rest.dropFirst(length)))
+        guard Self.line(head, body) == data[...end], Self.isReadable(head),
+            var copy = try? JSONDecoder().decode(Self.self, from: head)
+        else { return nil }
+        copy.body = body
         self = copy
+    }
+
+    /// Returns false if Foundation would take quadratic time, as for a name of combining marks.
+    ///
+    /// ``encoded()`` escapes only control characters.
+    private static func isReadable(_ head: Data) -> Bool {
+        let text = String(decoding: head, as: UTF8.self)
+        return text.isStreamSafe && text.components(separatedBy: "\\u").count <= 30
     }
 
     init(url: String, responseURL: String, fields: [String: String], version: Int64, body: Data) {
@@ -41,10 +59,12 @@ struct ArchivedCopy: Codable {
         date = Date()
     }
 
-    private static func line(_ list: Data) -> Data {
+    /// Returns the line before a head and a body, with their checksum and the length of the head.
+    static func line(_ head: Data, _ body: Data) -> Data {
         var checksum = FNV1a()
-        checksum.combine(list)
-        return Data("LocalSubstitutionCache copy 2 \(checksum)\n".utf8)
+        checksum.combine(head)
+        checksum.combine(body)
+        return Data("LocalSubstitutionCache copy 2 \(checksum) \(head.count)\n".utf8)
     }
 
     /// Returns the copy with the response to replay.

@@ -65,17 +65,16 @@ extension URLSessionConfiguration {
     /// Puts ``SubstitutionURLProtocol`` first, so that it answers for sessions created from this configuration.
     ///
     /// Call this method before or after ``LocalSubstitutionCache/install()``; further calls do no harm. Call it
-    /// again after other changes to `protocolClasses`. The class that this method adds may be a subclass of
-    /// ``SubstitutionURLProtocol``. On Linux, this subclass identifies the classes that are listed after it. On Apple's
-    /// platforms, the subclass identifies the session that is registered.
+    /// again after other changes to `protocolClasses`. The class that this method adds is a subclass of
+    /// ``SubstitutionURLProtocol`` of its own, which identifies the session that is registered, and on Linux also the
+    /// classes that are listed after it. Each call costs about 1.3 KB that is never freed.
     ///
     /// On Linux, a `urlCache` that is a plain `URLCache`, and not the shared one, is wrapped in a cache of this
     /// library. The wrapping cache forwards everything except the requests that a file answers.
     ///
     /// This method alone is enough for entries without `when`. For network-first entries (those with `when`) and for an
-    /// archive, Apple's platforms also need `URLSession.registerForSubstitutions()`. On Apple's platforms, each call
-    /// costs about 1.3 KB that is never freed. On watchOS this method has no effect, because URL loading does not
-    /// consult an app's protocol classes there.
+    /// archive, the session must also be registered; Linux needs that only for an archive. On watchOS this method has no
+    /// effect, because URL loading does not consult an app's protocol classes there.
     public func useSubstitutions() {
         let others = (protocolClasses ?? []).withoutSubstitutions
         protocolClasses = [SessionLink.protocolClass(before: others)] + others

@@ -31,12 +31,12 @@ extension InstalledTests {
             let texts: [Place: String]
             let host: String
 
-            init(_ random: inout some RandomNumberGenerator, host: String) {
-                let places = Place.allCases.filter { _ in Int.random(in: 0..<4, using: &random) == 0 }
+            init(host: String) {
+                let places = Place.allCases.filter { _ in Int.random(in: 0..<4) == 0 }
                 let texts = places.map { place in
                     (
                         place,
-                        String((0..<16).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement(using: &random) ?? "a" })
+                        String((0..<16).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() ?? "a" })
                     )
                 }
                 (self.texts, self.host) = (Dictionary(uniqueKeysWithValues: texts), host)
@@ -75,10 +75,9 @@ extension InstalledTests {
             arguments: [[], ["127.0.0.1"]]
         )
         func property(named: [String]) async throws {
-            var random = SystemRandomNumberGenerator()
             // Both names lead to the same server. The manifest names the second.
             let loads = (0..<Self.count).map { _ in
-                Load(&random, host: Bool.random(using: &random) ? "127.0.0.1" : "localhost")
+                Load(host: Bool.random() ? "127.0.0.1" : "localhost")
             }
             let site = try LoopbackServer { request in
                 let number = request.path.split(separator: "/").first.flatMap { Int($0) }
