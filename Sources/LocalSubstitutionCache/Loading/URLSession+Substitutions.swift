@@ -73,8 +73,8 @@ extension URLSessionConfiguration {
     /// library. The wrapping cache forwards everything except the requests that a file answers.
     ///
     /// This method alone is enough for entries without `when`. For network-first entries (those with `when`) and for an
-    /// archive, the session must also be registered; Linux needs that only for an archive. On watchOS this method has no
-    /// effect, because URL loading does not consult an app's protocol classes there.
+    /// archive, the session must also be registered; Linux needs that only for an archive. On watchOS this method has
+    /// no effect, because URL loading does not consult an app's protocol classes there.
     public func useSubstitutions() {
         let others = (protocolClasses ?? []).withoutSubstitutions
         protocolClasses = [SessionLink.protocolClass(before: others)] + others
