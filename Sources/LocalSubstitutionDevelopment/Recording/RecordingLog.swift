@@ -8,9 +8,9 @@ import FoundationNetworking
 
 /// An observer that records the requests of a cache in a file.
 ///
-/// URL loading only waits until a step is queued. A load is written once, when it is over. Equal answers of files are
+/// URL loading only waits until a step is appended to a list. A load is written once, when it is over. Equal answers of files are
 /// counted in one entry, and so are all requests to an unnamed host.
-// All state is only accessed on the queue. There an object of the app may be released, whose `deinit` may call this
+// All state but the list of steps is only accessed on the queue. There an object of the app may be released, whose `deinit` may call this
 // object. So loads are released only where no state is being changed.
 final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// The facts that requests counted in one entry share; without a method, all requests to a host.
@@ -29,6 +29,15 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         var statuses: [String: Int] = [:]
     }
 
+    private struct Step: Sendable {
+        let step: RequestStep
+        let request: URLRequest
+        let asker: (any AnyObject & Sendable)?
+        let date = Date()
+    }
+
+    /// The steps that the queue has not processed.
+    private let steps = Locked<[Step]>([])
     /// The queue of all work; internal for tests.
     let queue = DispatchQueue(label: "LocalSubstitutionCache.recording", qos: .utility)
     private let ownQueue = DispatchSpecificKey<ObjectIdentifier>()
@@ -56,12 +65,13 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     // MARK: - Called on any thread
 
     func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
-        let date = Date()
-        queue.async { [self] in
-            if hasEnded { return }
-            process(step, request, asker, date)
-            if !isScheduled { schedule() }
+        let step = Step(step: step, request: request, asker: asker)
+        let isFirst = steps.withLock { steps in
+            steps.append(step)
+            return steps.count == 1
         }
+        // Waking the queue for each step would take longer than the load of a file.
+        if isFirst { queue.asyncAfter(deadline: .now() + .milliseconds(50)) { [self] in processSteps() } }
     }
 
     /// Writes all loads that have ended.
@@ -70,7 +80,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// Records no more steps, and writes all loads, also those in progress.
     func end() throws {
         try sync {
-            hasEnded = true
+            defer { hasEnded = true }
             try write { _ in true }
         }
     }
@@ -120,6 +130,13 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
     }
 
+    private func processSteps() {
+        let steps = steps.replace(with: [])
+        if hasEnded || steps.isEmpty { return }
+        for step in steps { process(step.step, step.request, step.asker, step.date) }
+        if !isScheduled { schedule() }
+    }
+
     private func process(
         _ step: RequestStep,
         _ request: URLRequest,
@@ -149,6 +166,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     }
 
     private func checkTasks() {
+        processSteps()
         let now = Date()
         for key in loads.keys {
             // URL loading does not report every redirect. When a task ends, its requests may show one.
@@ -200,11 +218,14 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     private func shown(_ url: URL?) -> (text: String, isShortened: Bool?) {
         guard let url else { return ("", nil) }
         if let host = unnamedHost(of: url) { return ("\(url.scheme ?? "http")://\(host)/", true) }
-        var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
-        parts?.user = nil
-        parts?.password = nil
-        parts?.fragment = nil
-        let whole = parts?.url ?? url
+        var whole = url
+        if url.user != nil || url.password != nil || url.fragment != nil {
+            var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+            parts?.user = nil
+            parts?.password = nil
+            parts?.fragment = nil
+            whole = parts?.url ?? URL(fileURLWithPath: "/")
+        }
         let text = isNamed(url) ? whole.absoluteString : RequestedURL(whole).description
         return (text, text == whole.absoluteString ? nil : true)
     }
