@@ -10,8 +10,8 @@ import FoundationNetworking
 ///
 /// URL loading only waits until a step is appended to a list. A load is written once, when it is over. Equal answers of
 /// files are counted in one entry, and so are all requests to an unnamed host.
-// All state but the list of steps is only accessed on the queue. There an object of the app may be released, whose `deinit` may call this
-// object. So loads are released only where no state is being changed.
+// All state but the list of steps is only accessed on the queue. There an object of the app may be released, whose
+// `deinit` may call this object. So loads are released only where no state is being changed.
 final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// The facts that requests counted in one entry share; without a method, all requests to a host.
     private struct Key: Hashable {
