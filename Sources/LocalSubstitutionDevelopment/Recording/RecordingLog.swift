@@ -27,6 +27,8 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         var first: RecordedRequest
         var methods: [String: Int] = [:]
         var statuses: [String: Int] = [:]
+        /// The entry; nil if it is out of date.
+        var text: Data?
     }
 
     private struct Step: Sendable {
@@ -186,7 +188,8 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         let omitted = runningSummary.omitted
         let comment = omitted > 0 ? "\(omitted) more were not recorded: the file has reached its limit." : nil
         var text = HAREntry.beginning(creator: HAREntry.creator, version: libraryVersion, comment: comment)
-        let counted = counts.sorted { $0.value.first.began < $1.value.first.began }.compactMap { json($0, $1) }
+        for (key, count) in counts where count.text == nil { counts[key]?.text = json(key, count) }
+        let counted = counts.values.sorted { $0.first.began < $1.first.began }.compactMap(\.text)
         for (index, entry) in (counted + texts).enumerated() {
             text += Data((index == 0 ? "\n" : ",\n").utf8)
             text += entry
@@ -276,14 +279,16 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     /// Counts a request; returns false if it does not fit.
     private func count(_ item: RecordedRequest, _ status: Int, in key: Key) -> Bool {
-        var count = counts[key] ?? Count(first: item)
-        if counts[key] != nil {
+        let known = counts[key]
+        var count = known ?? Count(first: item)
+        if known != nil {
             count.first.answer.times += 1
             count.first.answer.bytes.add(stated: item.answer.bytes)
         }
         count.methods[item.request.httpMethod ?? "GET", default: 0] += 1
         count.statuses[status == 0 ? "no answer" : "\(status)", default: 0] += 1
-        guard counts[key] != nil || json(key, count).map({ reserve($0.count) }) == true else { return false }
+        count.text = known == nil ? json(key, count) : nil
+        guard known != nil || count.text.map({ reserve($0.count) }) == true else { return false }
         counts[key] = count
         return true
     }

@@ -50,8 +50,8 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
 
     mutating func addLoad(ofUnnamed host: String) { unnamedHosts[host, default: 0] += 1 }
 
-    mutating func addMiss(_ url: RequestedURL, byteCount: Int, _ reason: String?) {
-        var miss = missed[url] ?? Miss(url: url, reason: reason ?? "")
+    mutating func addMiss(_ url: RequestedURL, byteCount: Int, _ reason: @autoclosure () -> String?) {
+        var miss = missed[url] ?? Miss(url: url, reason: reason() ?? "")
         miss.times += 1
         miss.byteCount.add(stated: byteCount)
         missed[url] = miss
