@@ -20,14 +20,12 @@ let package = Package(
     ],
     targets: [
         .target(name: "LocalSubstitutionCache", resources: [.copy("PrivacyInfo.xcprivacy")]),
-        .target(name: "LocalSubstitutionArchive", dependencies: ["LocalSubstitutionCache"]),
         .target(name: "SubstitutionRules", dependencies: ["LocalSubstitutionCache"]),
+        .target(name: "LocalSubstitutionArchive", dependencies: ["LocalSubstitutionCache", "SubstitutionRules"]),
         .target(name: "SubstitutionChecking", dependencies: ["LocalSubstitutionCache", "SubstitutionRules"]),
         .target(
             name: "LocalSubstitutionDevelopment",
-            dependencies: [
-                "LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules",
-            ]
+            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules"]
         ),
         .target(
             name: "LocalSubstitutionWebViews",
@@ -54,8 +52,8 @@ let package = Package(
         .target(
             name: "SubstituteKit",
             dependencies: [
-                "LocalSubstitutionArchive", "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer",
-                "SubstituteCheckKit", "SubstitutionChecking", "SubstitutionRules",
+                "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "SubstituteCheckKit",
+                "SubstitutionChecking", "SubstitutionRules",
             ],
             resources: [.embedInCode("Resources")]
         ),

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionRules
 
 /// The folder that holds the files of an ``OfflineArchive``.
 ///

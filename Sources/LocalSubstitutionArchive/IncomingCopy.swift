@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionRules
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)

@@ -8,8 +8,8 @@ import PackageDescription
 // forbids.
 let others = [
     "LocalSubstitutionArchive", "LocalSubstitutionDevelopment", "LocalSubstitutionWebViews", "LoopbackServer",
-    "SubstituteCheckKit", "SubstituteKit", "SubstitutionChecking", "SubstitutionRules",
-    "substitute", "substitute-check",
+    "SubstituteCheckKit", "SubstituteKit", "SubstitutionChecking", "SubstitutionRules", "substitute",
+    "substitute-check",
 ]
 
 let package = Package(
@@ -36,8 +36,13 @@ let package = Package(
             swiftSettings: [.define("APPLE_LOADING")]
         ),
         .target(
-            name: "LocalSubstitutionArchive",
+            name: "SubstitutionRules",
             dependencies: ["LocalSubstitutionCache"],
+            path: "Library/SubstitutionRules"
+        ),
+        .target(
+            name: "LocalSubstitutionArchive",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionRules"],
             path: "Library/LocalSubstitutionArchive"
         ),
         .target(name: "LoopbackServer", path: "Library/LoopbackServer"),

@@ -1,4 +1,4 @@
-import SubstitutionChecking
+import SubstitutionRules
 import TestSupport
 import Testing
 

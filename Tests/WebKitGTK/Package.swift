@@ -12,14 +12,14 @@ let package = Package(
             exclude: ["PrivacyInfo.xcprivacy"]
         ),
         .target(
-            name: "LocalSubstitutionArchive",
-            dependencies: ["LocalSubstitutionCache"],
-            path: "Library/LocalSubstitutionArchive"
-        ),
-        .target(
             name: "SubstitutionRules",
             dependencies: ["LocalSubstitutionCache"],
             path: "Library/SubstitutionRules"
+        ),
+        .target(
+            name: "LocalSubstitutionArchive",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionRules"],
+            path: "Library/LocalSubstitutionArchive"
         ),
         .target(
             name: "LocalSubstitutionWebViews",

@@ -1,5 +1,5 @@
 import Foundation
-import LocalSubstitutionArchive
+import SubstitutionRules
 import LocalSubstitutionCache
 
 // On Apple's systems, URL loading is part of Foundation.

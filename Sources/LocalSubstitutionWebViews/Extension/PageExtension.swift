@@ -1,5 +1,4 @@
 import Foundation
-import LocalSubstitutionArchive
 package import LocalSubstitutionCache
 import SubstitutionRules
 

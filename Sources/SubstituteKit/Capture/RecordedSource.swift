@@ -3,6 +3,7 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
+import SubstitutionRules
 
 /// The resources of a recording, which was read from a file or made in a browser.
 struct RecordedSource: ResourceSource {

@@ -1,5 +1,4 @@
 import Foundation
-import LocalSubstitutionArchive
 import LocalSubstitutionCache
 import SubstitutionRules
 

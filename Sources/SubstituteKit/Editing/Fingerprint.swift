@@ -1,5 +1,5 @@
 import Foundation
-import LocalSubstitutionArchive
+import SubstitutionRules
 import LocalSubstitutionCache
 import SubstituteCheckKit
 

@@ -1,4 +1,4 @@
-import LocalSubstitutionArchive
+import SubstitutionRules
 import LocalSubstitutionCache
 import SubstituteCheckKit
 

@@ -1,4 +1,4 @@
-import LocalSubstitutionArchive
+import SubstitutionRules
 import Testing
 
 @Suite("What may be given to somebody else")

@@ -2,7 +2,7 @@
 #if os(macOS) || os(Linux)
 
 import Foundation
-import LocalSubstitutionArchive
+import SubstitutionRules
 import LocalSubstitutionCache
 import LoopbackServer
 import TestSupport

@@ -1,5 +1,4 @@
 package import LocalSubstitutionCache
-import SubstitutionRules
 
 /// A query parameter that a page adds to a URL against caches, or to track visitors.
 ///
