@@ -1,7 +1,7 @@
 import Foundation
 public import LocalSubstitutionCache
 import SubstitutionChecking
-import SubstitutionRules
+package import SubstitutionRules
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -51,14 +51,6 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case noEntry
     }
 
-    /// An entry whose URL is similar to the URL of a request.
-    public struct Neighbour: Sendable {
-        /// The entry's URL and file.
-        public let substitution: Substitution
-        /// The ways in which the request's URL differs from the entry's URL.
-        public let differences: [Difference]
-    }
-
     /// The request's URL; nil if the request has none.
     public let url: RequestedURL?
     /// The source of the answer to the request.
@@ -70,7 +62,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     /// The entry whose URL is most similar to the request's URL.
     ///
     /// Nil if no entry has a similar URL, or if an entry matches the request's URL itself.
-    public package(set) var nearest: Neighbour?
+    package var nearest: NearEntry?
     /// A folder entry whose URL is a prefix of the request's URL, and the path that its folder on disk lacks.
     ///
     /// The entry is represented by one of its files, and the path is empty for the folder's URL itself. Nil if there is
@@ -103,8 +95,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
                 "\(subject) is answered with \(file), but only in sessions to which the app has added substitutions, "
                 + "because the cache answers no request with Authorization from a file."
         case .networkUnless(let conditions):
-            let list = conditions.map(\.sentence).joined(separator: ", or ")
-            return "\(subject) is loaded from the network; \(file) answers instead when \(list)."
+            return "\(subject) is loaded from the network; \(file) answers instead when \(conditions.sentence)."
         case .network(because: let reason):
             return "\(subject) is not substituted, because " + sentence(for: reason, url ?? "")
         }
@@ -123,10 +114,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
             "the entry that names it (\(visible(manifestName)):\(substitution?.line ?? 1)) has expired: "
                 + "its last day was \(substitution?.lastDay ?? "")."
         case .scheme(let scheme): "its scheme is \(quoted(scheme)); only http and https are substituted."
-        case .method(let method): "its method is \(quoted(method)); only GET and HEAD are substituted."
+        case .method(let method): Decision.Reason.method.clause(method)
         case .userInfo: "it holds a user name; remove everything up to the \"@\"."
-        case .optOut:
-            "the app switched substitution off for this request (reloadIgnoringLocalAndRemoteCacheData)."
+        case .optOut: Decision.Reason.optOut.clause("")
         case .noEntry: (folder.map(hint) ?? "no entry names it.") + (nearest.map(hint) ?? "")
         }
     }
@@ -154,43 +144,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
         return "which holds no \(quoted(path))."
     }
 
-    private func hint(_ neighbour: Neighbour) -> String {
-        let entry = neighbour.substitution
-        let differences = neighbour.differences.map { difference in
-            switch difference {
-            case .scheme: "the scheme"
-            case .www: "\"www.\""
-            case .port: "the port"
-            case .host: "the host"
-            case .fileName: "the name of the file"
-            case .percentEncoding: "a character that is percent-encoded in one of the two"
-            case .letterCase: "upper and lower case of the path"
-            case .trailingSlash: "the \"/\" at the end"
-            case .query: "the query"
-            }
-        }
-        return " The nearest is \(quoted(entry.url)) (\(visible(manifestName)):\(entry.line)), which differs in "
-            + differences.joined(separator: " and in ") + "." + advice(neighbour)
-    }
-
-    /// Returns a sentence with the change that lets the neighbour answer; empty if a wrong file might answer then.
-    private func advice(_ neighbour: Neighbour) -> String {
-        let entry = neighbour.substitution.entry
-        guard neighbour.differences.count == 1 else { return "" }
-        switch neighbour.differences[0] {
-        case .scheme:
-            let key = entry.key.value
-            guard let slashes = key.firstIndex(of: "/") else { return "" }
-            return " To let it answer both schemes, write its URL as \(quoted(String(key[slashes...]), limit: .max))."
-        case .query(ignoring: let names) where !names.isEmpty:
-            let list = "[\(names.map { quoted($0) }.joined(separator: ", "))]"
-            let rule = "\"ignoreQuery\": \(names == ["*"] ? "true" : list)"
-            return " To let it answer this URL too, "
-                + (entry.isPlain
-                    ? "write { \"file\": \(quoted(entry.file?.value ?? "", limit: .max)), \(rule) }."
-                    : "write \(rule) in its entry.")
-        default: return ""
-        }
+    private func hint(_ near: NearEntry) -> String {
+        let entry = near.substitution
+        return " The nearest is \(quoted(entry.url)) (\(visible(manifestName)):\(entry.line)), which differs in \(near.words)."
+            + (near.remedy.map { " To let it answer this URL too, \($0)." } ?? "")
     }
 }
 
@@ -219,13 +176,24 @@ extension Explanation {
         )
     }
 
+    /// The indexes of a table, which are made for its first explanation.
+    private final class Index: Sendable {
+        let nearest: NearestIndex
+        let expired: MatchOrder
+
+        init(_ table: SubstitutionTable) {
+            nearest = NearestIndex(table.order, table.substitutions)
+            expired = MatchOrder(table.expired)
+        }
+    }
+
     /// The details that explain why no entry matches a URL.
     ///
     /// If an entry with this URL has expired, it is the only detail. Otherwise, the details are the entry with the most
     /// similar URL, and a folder entry whose folder lacks the path. For an invalid URL, the only detail is the problem.
     private struct NoEntryReason {
         var expired: Substitution?
-        var nearest: Neighbour?
+        var nearest: NearEntry?
         var folder: (file: Substitution, missing: String)?
         var problem: URLProblem?
 
@@ -233,14 +201,14 @@ extension Explanation {
             let url = request.url?.absoluteString ?? ""
             do {
                 let identity = try URLIdentity(url)
-                let index = table.companion { NearestIndex(table) }
-                expired = index.expiredSubstitution(for: identity)
+                let index = table.companion { Index(table) }
+                expired = index.expired.first(matching: identity).map { table.expired[index.expired.candidates[$0].substitution] }
                 if expired != nil { return .expired }
-                nearest = index.nearest(to: identity)
+                nearest = index.nearest.nearest(to: identity)
                 // If the nearest entry's URL differs from this URL only in the query, the nearest entry has a file for
                 // this path. So do not report a missing path.
                 let isThere = if case .query? = nearest?.differences.first { true } else { false }
-                if !isThere { folder = index.folder(above: identity) }
+                if !isThere { folder = index.nearest.folder(above: identity) }
                 return .noEntry
             } catch {
                 switch error {

@@ -144,16 +144,8 @@ final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sen
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard let load = load(of: task) else { return completionHandler(nil) }
-        // `RedirectPolicy` resolves `Location` as RFC 3986 §5 requires, on every platform. The session's delegate is
-        // this object and not the policy, so the policy's delegate method is called here directly.
-        RedirectPolicy { next, response in load.next(next, after: response, of: task) }.urlSession(
-            session,
-            task: task,
-            willPerformHTTPRedirection: response,
-            newRequest: request
-        ) { next in
-            load.completeRedirect(of: task) { completionHandler(next) }
-        }
+        let next = response.redirected(request).flatMap { load.next($0, after: response, of: task) }
+        load.completeRedirect(of: task) { completionHandler(next) }
     }
 
     func urlSession(

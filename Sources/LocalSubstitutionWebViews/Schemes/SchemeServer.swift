@@ -107,13 +107,10 @@ struct SchemeServer: @unchecked Sendable {
         let url = visible(asked.url?.absoluteString ?? "")
         switch cache.decision(on: asked) {
         case .networkFirst(let match):
-            let conditions = match.row.substitution.conditions.map(\.sentence).joined(separator: ", or ")
-            return "\(url) is loaded from the network; a file answers instead when \(conditions)."
-        case .leftAlone(_, because: .method):
-            let method = quoted(asked.httpMethod ?? "")
-            return "\(url) is not substituted, because its method is \(method); only GET and HEAD are substituted."
-        case .leftAlone(_, because: .optOut):
-            return "\(url) is not substituted, because its cache policy switches the library off."
+            let sentence = match.row.substitution.conditions.sentence
+            return "\(url) is loaded from the network; a file answers instead when \(sentence)."
+        case .leftAlone(_, because: let reason):
+            return "\(url) is not substituted, because \(reason.clause(asked.httpMethod ?? ""))"
         case .file, .unnamed:
             return "\(url) is not substituted, because no entry names it; substitute explain names the nearest."
         }

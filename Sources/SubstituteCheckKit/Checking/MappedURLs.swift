@@ -13,14 +13,11 @@ struct MappedURLs {
     private var folders: Set<String> = []
     /// The folders of the pages' URLs.
     private var pageFolders: Set<String> = []
-    /// The URLs of folder entries, each with one of the entry's files.
-    private var folderEntries: [String: Substitution] = [:]
-    /// The lengths of the URLs in `pageFolders` and `folderEntries`, in bytes.
+    /// The lengths of the URLs in `pageFolders`, in bytes.
     private var lengths: Set<Int> = []
     /// The names of the files and folders in `folder`.
     private let names: Set<String>
-    /// The candidates, keyed by URL in lower case, without a query.
-    private var namesakes: [String: [MatchOrder.Candidate]] = [:]
+    private lazy var nearest = NearestIndex(order, substitutions)
 
     /// The reason why no entry answers a URL that the manifest is meant to have.
     struct Gap {
@@ -42,13 +39,8 @@ struct MappedURLs {
             let (url, substitution) = (candidate.target.identity, substitutions[candidate.substitution])
             folders.insert(url.folder)
             if substitution.type.isHTML { pageFolders.insert(url.folder) }
-            if let length = substitution.folderLength {
-                let end = url.base.utf8.count - url.path.utf8.count + length
-                folderEntries[String(decoding: url.base.utf8.prefix(end), as: UTF8.self)] = substitution
-            }
-            namesakes[url.base.lowercased(), default: []].append(candidate)
         }
-        lengths = Set(pageFolders.union(folderEntries.keys).map(\.utf8.count))
+        lengths = Set(pageFolders.map(\.utf8.count))
     }
 
     /// Returns the substitution that answers a URL, or would answer it if it had not expired.
@@ -76,6 +68,9 @@ struct MappedURLs {
         }
     }
 
+    /// The differences between two spellings of one name.
+    private static let spellings: Set<NearEntry.Difference> = [.letterCase, .percentEncoding, .trailingSlash]
+
     /// Returns why no entry answers a URL; nil if the manifest is not meant to have it.
     ///
     /// The page, stylesheet or script at `referrer` loads the URL. The manifest is meant to have a URL if one of these
@@ -84,29 +79,24 @@ struct MappedURLs {
     /// - An entry names another URL in the same folder.
     /// - It lies below the folder of `referrer` or of a mapped page.
     /// - An unused file of the manifest's folder lies at the end of its path.
-    func gap(at url: URLIdentity, from referrer: URLIdentity) -> Gap? {
-        let similar = namesakes[url.base.lowercased(), default: []]
-        if let candidate = similar.first(where: { $0.target.identity.base == url.base }) {
-            let line = substitutions[candidate.substitution].line
-            let query =
-                url.query == nil ? "a query" : candidate.target.identity.query == nil ? "no query" : "another query"
-            return Gap(
-                kind: "query \(line)",
-                cause: "but the entry in line \(line) has \(query)",
-                remedy: "write \"ignoreQuery\" in that entry"
-            )
+    mutating func gap(at url: URLIdentity, from referrer: URLIdentity) -> Gap? {
+        let similar = nearest.nearest(to: url)
+        if let similar, similar.differences.count == 1, case .query = similar.differences[0] {
+            let line = similar.substitution.line
+            let cause = "but the entry in line \(line) has another query"
+            return Gap(kind: "query \(line)", cause: cause, remedy: similar.remedy)
         }
-        let near = similar.first.map { "did you mean \(quoted($0.target.spelling))?" }
+        let isOneName = similar.map { Set($0.differences).isSubset(of: Self.spellings) } ?? false
+        let near = isOneName ? similar.map { "did you mean \(quoted($0.substitution.url))?" } : nil
         // A URL with such a question gets its own message.
         let kind = near == nil ? "" : url.base
-        let ancestors = ancestors(of: url)
-        if let entry = ancestors.lazy.compactMap({ folderEntries[$0] }).first {
+        if let entry = nearest.folder(above: url)?.file {
             let cause = "but the folder \(quoted(entry.namedFile)) has no such file"
             return Gap(kind: "folder \(entry.line) \(kind)", cause: cause, remedy: near)
         }
         var isMeant =
             folders.contains(url.folder) || url.base.hasPrefix(referrer.folder)
-            || ancestors.contains(where: pageFolders.contains)
+            || ancestors(of: url).contains(where: pageFolders.contains)
         var gap = Gap(kind: kind, cause: "which no entry names", remedy: near)
         if near == nil, let file = file(for: url), isMeant || !used.contains(file) {
             (gap.remedy, gap.isHere, isMeant) = ("write \(quoted(url.description)): \(quoted(file))", true, true)

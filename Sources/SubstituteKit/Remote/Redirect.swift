@@ -25,7 +25,7 @@ enum Redirect {
         guard let location = response.field("Location"), !location.isEmpty else {
             throw ToolError("it is redirected (\(response.statusCode)), and its server does not say where to")
         }
-        guard let source = response.url, let target = RedirectPolicy.target(of: response, from: source),
+        guard let source = response.url, let target = response.redirectTarget,
             let scheme = target.scheme?.lowercased()
         else { throw ToolError("it is redirected to \(quoted(location)), which is not a URL") }
         guard ["http", "https"].contains(scheme) else {

@@ -144,6 +144,9 @@ extension URLIdentity {
     /// `http` or `https`.
     package var scheme: String { String(base.prefix { $0 != ":" }) }
 
+    /// The host, and the port if it is not the scheme's default.
+    package var authority: Substring { base.dropLast(path.count).drop { $0 != "/" }.dropFirst(2) }
+
     /// The URL up to and including the last slash of its path.
     package var folder: String { String(base[...(base.lastIndex(of: "/") ?? base.startIndex)]) }
 }

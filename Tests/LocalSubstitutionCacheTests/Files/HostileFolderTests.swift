@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionDevelopment
+import SubstitutionRules
 import TestSupport
 import Testing
 

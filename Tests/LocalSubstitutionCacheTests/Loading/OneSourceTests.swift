@@ -86,13 +86,13 @@ extension InstalledTests {
                 switch sessionDelegate {
                 case .none: nil
                 case .data: recorder
-                case .redirects: RedirectPolicy.follow
+                case .redirects: RedirectDelegate.follow
                 }
             let own: (any URLSessionTaskDelegate)? =
                 switch taskDelegate {
                 case .none: nil
                 case .plain: Plain()
-                case .redirects: RedirectPolicy.follow
+                case .redirects: RedirectDelegate.follow
                 case .data: ownRecorder
                 }
             let configuration = URLSessionConfiguration.ephemeral

@@ -35,10 +35,10 @@ extension InstalledTests {
                 let again = try? await session.data(for: request).0
                 #expect(again == (error == nil ? data : nil))
                 return error == nil ? data : nil
-            case .asyncWithDelegate: return try? await session.data(for: request, delegate: RedirectPolicy.follow).0
+            case .asyncWithDelegate: return try? await session.data(for: request, delegate: RedirectDelegate.follow).0
             case .delegate, .ownDelegate:
                 let task = session.dataTask(with: request)
-                if kind == .ownDelegate { task.delegate = RedirectPolicy.follow }
+                if kind == .ownDelegate { task.delegate = RedirectDelegate.follow }
                 let load = await (session.delegate as? StrictClient)?.load(task)
                 return load?.error == nil ? load?.body : nil
             case .download: return try? await TaskKind.download.load(request, in: session).1

@@ -74,7 +74,7 @@ extension InstalledTests.WhoAnswersTests {
         var request = site.request
         request.timeoutInterval = 30
         var cells: [[String]] = []
-        for session in URLSession.each(.ephemeral, usingSubstitutions: true, delegate: RedirectPolicy.refuse) {
+        for session in URLSession.each(.ephemeral, usingSubstitutions: true, delegate: RedirectDelegate.refuse) {
             let answer = try? await session.data(for: request).1 as? HTTPURLResponse
             cells.append([answer.map { String($0.statusCode) } ?? "nothing", ""])
         }

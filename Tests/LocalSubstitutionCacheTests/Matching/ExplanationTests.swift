@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionDevelopment
+import SubstitutionRules
 import TestSupport
 import Testing
 
@@ -131,7 +132,7 @@ struct ExplanationTests {
         Row(
             url: "http://example.com/site.css",
             sentence: "http://example.com/site.css \(noEntry) The nearest is \"https://example.com/site.css\" "
-                + "(manifest.json:2), which differs in the scheme. To let it answer both schemes, write its URL as "
+                + "(manifest.json:2), which differs in the scheme. To let it answer this URL too, write its URL as "
                 + "\"//example.com/site.css\"."
         ),
         Row(

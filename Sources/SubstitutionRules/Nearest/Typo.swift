@@ -1,5 +1,4 @@
 import LocalSubstitutionCache
-import SubstitutionRules
 
 /// A single slip of the hand in a long word, which makes two names different although one was meant.
 ///

@@ -1,6 +1,4 @@
-import LocalSubstitutionCache
-import SubstitutionChecking
-import SubstitutionRules
+package import LocalSubstitutionCache
 
 /// An index for finding the entry whose URL is most similar to a URL that no entry matches.
 ///
@@ -11,11 +9,9 @@ import SubstitutionRules
 ///
 /// A difference that is no mistake makes two URLs distinct: another number in a name, another short word, or a
 /// parameter that may select another content.
-final class NearestIndex: Sendable {
+package final class NearestIndex: Sendable {
     private let order: MatchOrder
     private let substitutions: [Substitution]
-    private let expired: [Substitution]
-    private let expiredOrder: MatchOrder
     /// The candidates, keyed by host and path without the details that are often confused (`URLParts.folded`).
     private let candidates: [String: [IndexedCandidate]]
     /// The candidates, keyed by the host and the path up to its last segment (`URLParts.foldedFolder`).
@@ -38,10 +34,9 @@ final class NearestIndex: Sendable {
     /// These candidates are enough for a suggestion, and few enough to compare them without a noticeable delay.
     private static let (limit, folderLimit) = (100, 1000)
 
-    /// Indexes all candidates of a table in one pass.
-    init(_ table: SubstitutionTable) {
-        (order, substitutions, expired) = (table.order, table.substitutions, table.expired)
-        expiredOrder = MatchOrder(expired)
+    /// Indexes all candidates in one pass.
+    package init(_ order: MatchOrder, _ substitutions: [Substitution]) {
+        (self.order, self.substitutions) = (order, substitutions)
         var candidates: [String: [IndexedCandidate]] = [:]
         var byFolder: [String: [IndexedCandidate]] = [:]
         var byPath: [String: [IndexedCandidate]] = [:]
@@ -67,16 +62,11 @@ final class NearestIndex: Sendable {
         if list.count < limit { list.append(known) }
     }
 
-    /// Returns the substitution that would answer `identity` if its `until` had not passed.
-    func expiredSubstitution(for identity: URLIdentity) -> Substitution? {
-        expiredOrder.first(matching: identity).map { expired[expiredOrder.candidates[$0].substitution] }
-    }
-
     /// Returns the entry whose URL differs from `identity` in the fewest ways, and the differences.
     ///
     /// A URL that differs only in details that are often confused is preferred. If there is no such URL, a URL with a
     /// typo in its file name or host is considered. Nil if there is no such URL.
-    func nearest(to identity: URLIdentity) -> Explanation.Neighbour? {
+    package func nearest(to identity: URLIdentity) -> NearEntry? {
         let parts = URLParts(identity)
         return nearest(to: parts, among: candidates[parts.folded, default: []])
             ?? nearestFile(to: parts).flatMap { nearest(to: parts, among: [$0]) }
@@ -89,7 +79,7 @@ final class NearestIndex: Sendable {
     /// were such a file, the folder entry would match `identity`.
     ///
     /// If several folder entries have such a URL, the longest URL counts. Nil if there is no such folder entry.
-    func folder(above identity: URLIdentity) -> (file: Substitution, missing: String)? {
+    package func folder(above identity: URLIdentity) -> (file: Substitution, missing: String)? {
         let base = identity.base.utf8
         for length in folderLengths where length <= base.count {
             if let index = folders[String(decoding: base.prefix(length), as: UTF8.self)] {
@@ -100,11 +90,8 @@ final class NearestIndex: Sendable {
         return nil
     }
 
-    private func nearest(
-        to parts: URLParts,
-        among known: [IndexedCandidate]
-    ) -> Explanation.Neighbour? {
-        var best: (known: IndexedCandidate, differences: [Explanation.Difference], query: Explanation.Difference?)?
+    private func nearest(to parts: URLParts, among known: [IndexedCandidate]) -> NearEntry? {
+        var best: (known: IndexedCandidate, differences: [NearEntry.Difference], query: NearEntry.Difference?)?
         for candidate in known {
             var differences = parts.differences(from: candidate.parts)
             // Below the URL of a folder entry, the request and the candidate's URL may percent-encode different
@@ -128,7 +115,7 @@ final class NearestIndex: Sendable {
             best = (candidate, differences, query)
         }
         return best.map { best in
-            Explanation.Neighbour(
+            NearEntry(
                 substitution: substitution(of: best.known),
                 differences: best.differences + [best.query].compactMap(\.self)
             )
@@ -147,7 +134,7 @@ final class NearestIndex: Sendable {
         _ query: String?,
         _ known: IndexedCandidate,
         among others: [IndexedCandidate]
-    ) -> Explanation.Difference? {
+    ) -> NearEntry.Difference? {
         let rule = order.candidates[known.index].rule
         let substitution = substitution(of: known)
         let queries = [query, known.parts.query].map { query in
@@ -191,25 +178,18 @@ final class NearestIndex: Sendable {
     }
 
     private struct URLParts {
-        let scheme: Substring
+        let scheme: String
         let host: Substring
         let port: Substring
         let path: Substring
         let query: String?
 
         init(_ identity: URLIdentity) {
-            let base = identity.base
-            let schemeEnd = base.firstIndex(of: ":") ?? base.startIndex
-            let authorityStart = base.index(schemeEnd, offsetBy: 3, limitedBy: base.endIndex) ?? base.endIndex
-            let pathStart = base[authorityStart...].firstIndex(of: "/") ?? base.endIndex
-            let authority = base[authorityStart..<pathStart]
+            let authority = identity.authority
             let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
             let hostEnd = authority[bracket...].firstIndex(of: ":") ?? authority.endIndex
-            scheme = base[..<schemeEnd]
-            host = authority[..<hostEnd]
-            port = authority[hostEnd...]
-            path = base[pathStart...]
-            query = identity.query
+            (scheme, host, port) = (identity.scheme, authority[..<hostEnd], authority[hostEnd...])
+            (path, query) = (identity.path, identity.query)
         }
 
         /// The host without `www.`, followed by ``foldedPath``.
@@ -230,8 +210,8 @@ final class NearestIndex: Sendable {
         }
 
         /// Returns the differences between two URLs, apart from differences in their queries.
-        func differences(from other: URLParts) -> [Explanation.Difference] {
-            var differences: [Explanation.Difference] = []
+        func differences(from other: URLParts) -> [NearEntry.Difference] {
+            var differences: [NearEntry.Difference] = []
             if scheme != other.scheme { differences.append(.scheme) }
             if host != other.host {
                 differences.append(Self.withoutWWW(host) == Self.withoutWWW(other.host) ? .www : .host)
