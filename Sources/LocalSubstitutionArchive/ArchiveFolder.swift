@@ -33,25 +33,16 @@ struct ArchiveFolder {
     /// The file's name is a hash of the URL, so two URLs may have the same file. The file also holds the URL of its
     /// copy.
     func file(for identity: URLIdentity) -> URL {
-        var name = FNV1a()
-        name.combine(Data(identity.description.utf8))
-        return url.appendingPathComponent(name.description + Self.suffix)
+        url.appendingPathComponent("\(FNV1a(of: identity.description))\(Self.suffix)")
     }
 
     /// Reads a copy; deletes the file if it is damaged, is longer than the capacity, or is not a copy.
     func copy(in file: URL) -> ArchivedCopy? {
-        do throws(FileProblem) {
-            let opened = try OpenedFile(file.path)
-            if opened.size <= capacity {
-                let data = try FileContents(of: opened, reading: .copied).data
-                if let copy = ArchivedCopy(decoding: data) { return copy }
-            }
-        } catch {
-            switch error {
-            case .isLink, .notRegular: break
-            // The file cannot be read at the moment, or it is a folder with the name of a copy.
-            default: return nil
-            }
+        guard let opened = try? OpenedFile(file.path) else { return nil }
+        if opened.size <= capacity, let data = try? FileContents(of: opened, reading: .copied).data,
+            let copy = ArchivedCopy(decoding: data)
+        {
+            return copy
         }
         unlink(file.path)
         return nil
@@ -77,11 +68,11 @@ struct ArchiveFolder {
         return false
     }
 
-    /// Returns the files of all copies, or those that are being written.
+    /// Returns the files of all copies, or those with other suffixes.
     ///
     /// `used` is the modification date, which is renewed whenever a copy is replayed.
-    func files(_ suffix: String = suffix) throws(FileProblem) -> [(url: URL, size: Int, used: Date)] {
-        try urls(suffix).compactMap { file in
+    func files(_ suffixes: [String] = [suffix]) throws(FileProblem) -> [(url: URL, size: Int, used: Date)] {
+        try urls(suffixes).compactMap { file in
             // This takes a tenth of the time of `FileManager.attributesOfItem`.
             var status = stat()
             guard lstat(file.path, &status) == 0 else { return nil }
@@ -90,29 +81,28 @@ struct ArchiveFolder {
         }
     }
 
-    private func urls(_ suffix: String) throws(FileProblem) -> [URL] {
+    private func urls(_ suffixes: [String]) throws(FileProblem) -> [URL] {
         let folder = try OpenedFolder(url.path)
-        return try folder.names(in: folder.realPath).filter { $0.hasSuffix(suffix) }.map(url.appendingPathComponent)
+        return try folder.names(in: folder.realPath).filter { suffixes.contains(where: $0.hasSuffix) }
+            .map(url.appendingPathComponent)
     }
 
     // MARK: - Making room
 
-    /// Deletes the least recently used copies until a tenth of the capacity is free, but never `new`.
+    /// Deletes the least recently used files until a tenth of the capacity is free, but never `new`.
     ///
-    /// A copy that was used in the future, by a clock that was wrong then or is wrong now, is deleted first.
+    /// A file that is longer than the capacity is deleted first, and so is one that was used in the future, by a clock
+    /// that was wrong then or is wrong now. A file that another process is writing is deleted like a copy.
     ///
     /// Returns the number of bytes that may be written before the folder must be listed again.
     func makeRoom(sparing new: URL) -> Int {
-        guard let copies = try? files(Self.suffix), let unfinished = try? files(Self.unfinishedSuffix) else { return 0 }
+        guard var files = try? files([Self.suffix, Self.unfinishedSuffix]) else { return 0 }
         let now = Date()
-        // A process writes a file within seconds. After a day, that process has ended.
-        let abandoned = unfinished.filter { abs($0.used.timeIntervalSince(now)) > 86_400 }
-        let tooLong = (copies + unfinished).filter { $0.size > capacity }
-        for file in abandoned + tooLong { try? delete(file.url) }
-        let used = { (date: Date) in date > now ? .distantPast : date }
-        var total = (copies + unfinished).reduce(0) { $1.size > capacity ? $0 : $0 + $1.size }
-        for file in copies.sorted(by: { used($0.used) < used($1.used) })
-        where total > capacity / 10 * 9 && file.url != new && file.size <= capacity {
+        for index in files.indices where files[index].used > now || files[index].size > capacity {
+            (files[index].used, files[index].size) = (.distantPast, min(files[index].size, capacity))
+        }
+        var total = files.reduce(0) { $0 + $1.size }
+        for file in files.sorted(by: { $0.used < $1.used }) where total > capacity / 10 * 9 && file.url != new {
             if (try? delete(file.url)) != nil { total -= file.size }
         }
         return capacity - total
@@ -131,7 +121,7 @@ struct ArchiveFolder {
         // Delete unfinished files first: a file that a process renames meanwhile is then found among the copies.
         for suffix in [Self.unfinishedSuffix, Self.suffix] {
             do throws(FileProblem) {
-                for file in try urls(suffix) {
+                for file in try urls([suffix]) {
                     do { try delete(file) } catch { problem = error }
                 }
             } catch {

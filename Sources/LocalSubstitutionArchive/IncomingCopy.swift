@@ -33,7 +33,7 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
     ///   - version: The `$version` of the manifest.
     ///   - archive: The archive, which names the request's host.
     init(of request: URLRequest, version: Int64, for archive: OfflineArchive) {
-        (self.request, moment, self.version, self.archive) = (request, archive.moment, version, archive)
+        (self.request, moment, self.version, self.archive) = (request, archive.directory.moment, version, archive)
         rule = SharedCopyRule(isOfUser: archive.keepsAsUser(request.url))
         ask(request)
     }
@@ -43,14 +43,14 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
     // MARK: - The copy to replay
 
     func copy(after outcome: NetworkOutcome) -> LastGoodCopy? {
-        if read.value == nil { archive.waitUntilWritten { readCopy() } }
-        guard let read = read.value, archive.allowsCopies(since: read.moment) else { return nil }
+        if read.value == nil { archive.directory.queue.sync { readCopy() } }
+        guard let read = read.value, archive.directory.allowsCopies(since: read.moment) else { return nil }
         return read.copy?.answer(after: outcome)
     }
 
     func readCopy(then body: @escaping @Sendable () -> Void) -> Bool {
         if read.value != nil { return false }
-        archive.perform { [self] in
+        archive.directory.queue.async { [self] in
             readCopy()
             body()
         }
@@ -60,7 +60,7 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
     /// Reads the copy, unless it has been read; called on the archive's queue.
     private func readCopy() {
         guard read.value == nil else { return }
-        let moment = archive.moment
+        let moment = archive.directory.moment
         let copy = archive.copy(for: request)
         read.withLock { $0 = (copy, moment) }
     }
@@ -74,8 +74,8 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
 
     /// Sets the refusal if something speaks against the response.
     private func judge() {
-        if let objection = rule.ofRequest { refuse(OfflineArchive.Refusal(objection) { .requestField($0) }) }
-        if let objection = rule.ofResponse { refuse(OfflineArchive.Refusal(objection) { .responseField($0) }) }
+        let isRequest = rule.ofRequest != nil
+        if let objection = rule.objection { refuse(OfflineArchive.Refusal(objection, ofRequest: isRequest)) }
     }
 
     func redirect(_ response: HTTPURLResponse?, to next: URLRequest) {
@@ -94,32 +94,20 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
         self.response = response
         rule.receive(response.statusCode, response.value(forHTTPHeaderField:))
         judge()
-        if response.expectedContentLength > archive.capacity { refuse(.length) }
-        let vary = response.value(forHTTPHeaderField: "Vary") ?? ""
-        let names = vary.isStreamSafe ? vary.lowercased().split(separator: ",") : ["*"]
-        if !names.allSatisfy({ ["accept-encoding", "origin"].contains($0.trimmingCharacters(in: .whitespaces)) }) {
-            refuse(.responseField("Vary"))
-        }
+        if response.expectedContentLength > archive.folder.capacity { refuse(.length) }
+        if SharedCopyRule.varies(response.value(forHTTPHeaderField: "Vary")) { refuse(.responseField("Vary")) }
     }
 
     func hasRoom(for count: Int) -> Bool {
         guard refusal == nil, response != nil else { return false }
-        guard archive.reserve(count) else {
-            refuse(.length)
-            return false
-        }
-        held += count
-        return true
+        if archive.reserve(count) { held += count } else { refuse(.length) }
+        return refusal == nil
     }
 
     func refuse(_ reason: MissingBody) {
-        switch reason {
-        case .incomplete: refuse(.length)
-        case .unseen: refuse(OfflineArchive.Refusal.unseen)
-        case .challenged:
-            rule.challenge()
-            judge()
-        }
+        if reason != .challenged { return refuse(reason == .unseen ? OfflineArchive.Refusal.unseen : .length) }
+        rule.challenge()
+        judge()
     }
 
     private func refuse(_ reason: OfflineArchive.Refusal) {
@@ -144,12 +132,28 @@ final class IncomingCopy: ArchivedLoad, @unchecked Sendable {
 }
 
 extension OfflineArchive.Refusal {
-    fileprivate init(_ objection: SharedCopyRule.Objection, _ field: (String) -> Self) {
-        switch objection {
-        case .field(let name): self = field(name)
-        case .method: self = .redirect
-        case .challenge: self = .challenge
-        case .status: self = .status
-        }
+    fileprivate init(_ objection: SharedCopyRule.Objection, ofRequest: Bool) {
+        self =
+            switch objection {
+            case .field(let name): ofRequest ? .requestField(name) : .responseField(name)
+            case .method: .redirect
+            case .challenge: .challenge
+            case .status: .status
+            }
+    }
+}
+
+extension ArchivedCopy {
+    /// Returns the copy with the response to replay.
+    func answer(after outcome: NetworkOutcome) -> LastGoodCopy? {
+        var fields = fields
+        let own = CacheStatus.forwarded(outcome, detail: "copy of \(date.formatted(.iso8601))")
+        // RFC 9211 §2: each cache that handles a response appends its own member to the field.
+        let name = fields.keys.first { $0.lowercased() == "cache-status" } ?? "Cache-Status"
+        fields[name] = fields[name].map { "\($0), \(own)" } ?? own
+        guard let url = URL(string: responseURL),
+            let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
+        else { return nil }
+        return (CachedURLResponse(response: response, data: body), date, version)
     }
 }

@@ -110,8 +110,8 @@ public final class OfflineArchive: ResponseArchive, Sendable {
         case unseen
     }
 
-    private let folder: ArchiveFolder
-    private let directory: ArchiveDirectory
+    let folder: ArchiveFolder
+    let directory: ArchiveDirectory
     private let hosts: Set<String>
     private let hostsWithCredentials: Set<String>
     package let keepsNetworkFirst: Bool
@@ -184,7 +184,8 @@ public final class OfflineArchive: ResponseArchive, Sendable {
     /// - Parameter url: Any spelling of the URL.
     /// - Throws: The same error as ``removeAll()``.
     public func remove(_ url: URL) throws {
-        if let identity = try? URLIdentity(url.absoluteString) { try removeFiles(folder.file(for: identity)) }
+        guard let identity = try? URLIdentity(url.absoluteString) else { return }
+        try directory.remove(isAll: false) { try folder.remove(folder.file(for: identity)) }
     }
 
     /// Removes all copies, for example when a user signs out.
@@ -199,28 +200,25 @@ public final class OfflineArchive: ResponseArchive, Sendable {
     /// - Throws: An error whose description says what cannot be deleted, and why. Then no archive of the directory
     ///   replays or keeps anything in this process until this method succeeds. What is left is replayed by the next
     ///   process, so call this method again.
-    public func removeAll() throws { try removeFiles(nil) }
-
-    private func removeFiles(_ file: URL?) throws {
-        try directory.remove(isAll: file == nil) { try folder.remove(file) }
-    }
+    public func removeAll() throws { try directory.remove(isAll: true) { try folder.remove(nil) } }
 
     // MARK: - For loads
 
     package func accepts(_ request: URLRequest) -> Bool {
-        mayCount(request) && IncomingCopy(of: request, version: 0, for: self).refusal == nil && isIncluded(request)
+        mayCount(request) && refusal(of: request) == nil && isIncluded(request)
     }
 
     package func countRefusal(of request: URLRequest) {
-        guard mayCount(request), let refusal = IncomingCopy(of: request, version: 0, for: self).refusal else { return }
-        recordRefusal(refusal)
+        if mayCount(request), let refusal = refusal(of: request) { recordRefusal(refusal) }
+    }
+
+    private func refusal(of request: URLRequest) -> Refusal? {
+        IncomingCopy(of: request, version: 0, for: self).refusal
     }
 
     package func begin(_ request: URLRequest, version: Int64) -> any ArchivedLoad {
         IncomingCopy(of: request, version: version, for: self)
     }
-
-    var capacity: Int { folder.capacity }
 
     /// Returns whether the app has named the host of a URL.
     func isNamed(_ url: URL?) -> Bool { url?.host.map { hosts.contains($0.lowercased()) } ?? false }
@@ -234,23 +232,11 @@ public final class OfflineArchive: ResponseArchive, Sendable {
 
     func recordRefusal(_ refusal: Refusal) { counts.withLock { $0[refusal, default: 0] += 1 } }
 
-    /// The count of removals now: see ``ArchiveDirectory``.
-    var moment: Int { directory.moment }
-
-    /// Returns false if copies may have been removed since a moment, or are to be removed still.
-    func allowsCopies(since moment: Int) -> Bool { directory.allowsCopies(since: moment) }
-
-    /// Runs `body` after all reading and writing that has been asked for.
-    func perform(_ body: @escaping @Sendable () -> Void) { directory.queue.async(execute: body) }
-
-    /// Does the same as ``perform(_:)``, and waits for it.
-    func waitUntilWritten(then body: () -> Void = {}) { directory.queue.sync(execute: body) }
-
     /// Returns the copy for a request; nil if there is none.
     ///
     /// Called on the queue. Cost: reads a file.
     func copy(for request: URLRequest) -> ArchivedCopy? {
-        guard allowsCopies(since: moment), let identity = request.identity else { return nil }
+        guard directory.allowsCopies(since: directory.moment), let identity = request.identity else { return nil }
         let file = folder.file(for: identity)
         guard let copy = folder.copy(in: file), copy.url == identity.description else { return nil }
         folder.setUse(of: file, Date())
@@ -272,11 +258,11 @@ public final class OfflineArchive: ResponseArchive, Sendable {
             body: body
         )
         // The closure holds the load, whose bytes count until they are written.
-        perform { [self] in write(copy, of: incoming, to: folder.file(for: identity)) }
+        directory.queue.async { [self] in write(copy, of: incoming, to: folder.file(for: identity)) }
     }
 
     private func write(_ copy: ArchivedCopy, of incoming: IncomingCopy, to file: URL) {
-        guard allowsCopies(since: incoming.moment), let data = try? copy.encoded() else { return }
+        guard directory.allowsCopies(since: incoming.moment), let data = try? copy.encoded() else { return }
         guard data.count <= folder.capacity else { return recordRefusal(.length) }
         guard folder.write(data, to: file) else { return }
         // Only the queue changes this number.

@@ -188,9 +188,9 @@ private func fuzzMediaType(_ data: Data) {
 private func fuzzArchive(_ data: Data) {
     checkCopy(data)
     // Most of the decoder runs only if the checksum is right, so also try the data with the right checksum.
-    let length = min(data.count, Int(data.first ?? 0) * 8)
-    let (head, body) = (Data(data.prefix(length)), Data(data.dropFirst(length)))
-    checkCopy(ArchivedCopy.line(head, body) + head + body)
+    let head = Data(data.prefix { $0 != UInt8(ascii: "\n") })
+    let body = Data(data.dropFirst(head.count))
+    checkCopy(ArchivedCopy.line(head, body) + head + Data("\n".utf8) + body)
 }
 
 private func checkCopy(_ data: Data) {

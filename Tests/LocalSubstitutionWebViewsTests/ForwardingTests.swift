@@ -229,7 +229,7 @@ final class ForwardingTests: SchemeSuite {
         }
         let (archive, first) = try server(to: sites.site.url.absoluteString)
         let online = try await answers(first)
-        archive.waitUntilWritten()
+        archive.directory.queue.sync {}
         sites.site.stop()
         let offline = try await answers(try server(to: sites.site.url.absoluteString).1)
         #expect(offline == online.dropLast() + ["failed"] && !online.contains("failed"))

@@ -146,8 +146,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     private func hint(_ near: NearEntry) -> String {
         let entry = near.substitution
-        return " The nearest is \(quoted(entry.url)) (\(visible(manifestName)):\(entry.line)), which differs in \(near.words)."
-            + (near.remedy.map { " To let it answer this URL too, \($0)." } ?? "")
+        return " The nearest is \(quoted(entry.url)) (\(visible(manifestName)):\(entry.line)), which differs in "
+            + "\(near.words)." + (near.remedy.map { " To let it answer this URL too, \($0)." } ?? "")
     }
 }
 
@@ -202,7 +202,9 @@ extension Explanation {
             do {
                 let identity = try URLIdentity(url)
                 let index = table.companion { Index(table) }
-                expired = index.expired.first(matching: identity).map { table.expired[index.expired.candidates[$0].substitution] }
+                expired = index.expired.first(matching: identity).map {
+                    table.expired[index.expired.candidates[$0].substitution]
+                }
                 if expired != nil { return .expired }
                 nearest = index.nearest.nearest(to: identity)
                 // If the nearest entry's URL differs from this URL only in the query, the nearest entry has a file for

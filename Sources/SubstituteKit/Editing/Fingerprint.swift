@@ -76,11 +76,3 @@ struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {
         var fingerprint: Fingerprint { Fingerprint(rawValue: "\(count)-\(hash)") }
     }
 }
-
-extension FNV1a {
-    /// The hash of a text.
-    init(of text: some StringProtocol) {
-        self.init()
-        combine(Data(text.utf8))
-    }
-}

@@ -9,8 +9,7 @@ package import Foundation
 import LocalSubstitutionCache
 
 extension HTTPURLResponse {
-    /// The target of a redirect (RFC 9110 §10.2.2, RFC 3986 §5); nil if `Location` is missing, or is not a URL
-    /// reference.
+    /// The target of a redirect; nil if `Location` is missing, or is not a URL reference (RFC 9110 §10.2.2).
     ///
     /// Foundation on Linux does not read it so: there `page2` from `/a/b` becomes `/page2`, and `%2F` becomes `/`.
     package var redirectTarget: URL? {
@@ -35,6 +34,7 @@ extension HTTPURLResponse {
     /// session's `httpAdditionalHeaders` contain them.
     ///
     /// - Parameter request: The request that URL loading would load next.
+    /// - Returns: The request, with the target and without other sites' credentials.
     package func redirected(_ request: URLRequest) -> URLRequest? {
         guard let target = redirectTarget else { return nil }
         var next = request

@@ -11,6 +11,9 @@ package struct FNV1a: CustomStringConvertible {
 
     package init() {}
 
+    /// The hash of a text.
+    package init(of text: some StringProtocol) { combine(Data(text.utf8)) }
+
     package mutating func combine(_ data: Data) {
         // Local variables keep this loop fast in debug builds, too: it runs over millions of bytes.
         let prime = Self.prime

@@ -6,6 +6,8 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
+import LocalSubstitutionCache
+
 /// The rule by which a response may be given to others.
 ///
 /// HTTP lets a shared cache keep it (RFC 9111 §3), and nothing in the request could have named a user.
@@ -83,6 +85,15 @@ package struct SharedCopyRule: Sendable {
 
     /// Notes that a server has asked for a credential.
     package mutating func challenge() { if !isOfUser { ofRequest = ofRequest ?? .challenge } }
+
+    /// Returns whether a response with this `Vary` may differ for the same URL (RFC 9110 §12.5.5).
+    ///
+    /// URL loading undoes `Accept-Encoding`, and `Origin` changes header fields only.
+    package static func varies(_ vary: String?) -> Bool {
+        guard let vary, vary.isStreamSafe else { return vary != nil }
+        let names = vary.lowercased().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        return !Set(names).isSubset(of: ["accept-encoding", "origin"])
+    }
 
     /// Returns whether a field contains a word anywhere.
     ///

@@ -31,7 +31,7 @@ package enum CacheBuster {
     ]
     /// The other names, each with the values that show this use: `v` may also name a video, and `t` a time in it.
     private static let kinds: [(names: Set<String>, isValue: @Sendable (Substring) -> Bool)] = [
-        // WordPress writes `ver`, ASP.NET a digest as `v`, and many build tools a number or digest.
+        // Servers and build tools write a version, a number or a digest.
         (
             ["v", "ver", "version", "rev", "revision", "build", "release"],
             { $0.wholeMatch(of: version) != nil || isDigest($0) }

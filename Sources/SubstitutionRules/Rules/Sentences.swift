@@ -14,12 +14,12 @@ extension Substitution.Condition {
 }
 
 extension [Substitution.Condition] {
-    /// The end of a sentence: the file answers when …
+    /// The end of a sentence about the time at which a file answers.
     package var sentence: String { map(\.sentence).joined(separator: ", or ") }
 }
 
 extension Decision.Reason {
-    /// The end of a sentence: the request is not substituted, because …
+    /// The end of a sentence that begins with "The request is not substituted, because".
     package func clause(_ method: String) -> String {
         switch self {
         case .method: "its method is \(quoted(method)); only GET and HEAD are substituted."

@@ -50,19 +50,15 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         var all: Set<mode_t> { lock.withLock { seen } }
     }
 
-    @Test("A partial file that was left a day ago is removed; one of today stays and counts")
+    @Test("A partial file that a process has left counts, and makes room as a copy does")
     func unfinished() throws {
-        let (left, written) = (
-            folder.url.appendingPathComponent("left.offlinepart"),
-            folder.url.appendingPathComponent("written.offlinepart")
-        )
-        for file in [left, written] { try Data(count: 890_000).write(to: file) }
-        let yesterday = Date(timeIntervalSinceNow: -90_000)
-        try FileManager.default.setAttributes([.modificationDate: yesterday], ofItemAtPath: left.path)
-        // `written` leaves no room for two copies.
-        for path in ["a", "b"] { try keep(String(repeating: "x", count: 60_000), for: request(path)) }
-        #expect(Set(files.map(\.pathExtension)) == ["offlinepart", "offlinecopy"] && files.count == 2)
-        #expect(try text(of: request("a")) == nil && text(of: request("b")) != nil)
+        let left = folder.url.appendingPathComponent("left.offlinepart")
+        try Data(count: 890_000).write(to: left)
+        try keep(String(repeating: "x", count: 5_000), for: request("a"))
+        #expect(FileManager.default.fileExists(atPath: left.path))
+        try keep(String(repeating: "x", count: 150_000), for: request("b"))
+        #expect(!FileManager.default.fileExists(atPath: left.path))
+        #expect(try text(of: request("a")) != nil && text(of: request("b")) != nil)
         try archive.removeAll()
         #expect(files.isEmpty)
     }
@@ -187,6 +183,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         try FileManager.default.moveItem(at: file, to: target)
         #expect(mkfifo(file.path, 0o600) == 0)
         #expect(try text(of: request("a")) == nil)
+        try FileManager.default.removeItem(at: file)
         try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
         #expect(try text(of: request("a")) == nil)
         #expect(FileManager.default.fileExists(atPath: target.path))

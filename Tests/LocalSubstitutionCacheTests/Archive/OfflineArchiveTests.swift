@@ -221,7 +221,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
             try big.keep(response, Data(repeating: UInt8(number), count: 15_000_000), for: request)
             #expect(big.held.value <= 32 << 20)
         }
-        big.waitUntilWritten()
+        big.directory.queue.sync {}
         #expect(big.held.value == 0)
     }
 

@@ -185,7 +185,7 @@ extension InstalledTests {
                 let begin = clock()
                 let url = try #require(URL(string: "http://parts.invalid/\(parts)"))
                 _ = try await TaskKind.delegate.load(URLRequest(url: url), in: session)
-                archive.waitUntilWritten()
+                archive.directory.queue.sync {}
                 return Double(clock() - begin)
             }
             _ = try await time(500)

@@ -98,13 +98,13 @@ extension InstalledTests {
             let url = try #require(URL(string: "https://example.com/a"))
             let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
             try archive.keep(response, Data("old".utf8), for: URLRequest(url: url))
-            archive.waitUntilWritten()
+            archive.directory.queue.sync {}
             try folder.cache("{}").install(archive: archive)
             let installation = try #require(Installation.current)
             let request = URLRequest(url: url)
             let fallback = Fallback(for: request, .unnamed, installation.cache, archive, SessionFields(.ephemeral))
             #expect(fallback.archived?.readCopy {} == true)
-            archive.waitUntilWritten()
+            archive.directory.queue.sync {}
             #expect(fallback.answer(after: .offline) != nil)
             try archive.removeAll()
             #expect(fallback.answer(after: .offline) == nil)

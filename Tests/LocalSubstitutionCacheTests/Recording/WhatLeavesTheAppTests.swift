@@ -105,7 +105,7 @@ extension InstalledTests {
                 _ = try? await session.data(for: request)
                 session.finishTasksAndInvalidate()
             }
-            archive.waitUntilWritten()
+            archive.directory.queue.sync {}
             try recording.stop()
             cache.observers?.events?.queue.sync {}
             messages.withLock { $0 += ["\(recording.summary)", "\(recording.summary.misses)", "\(archive.refusals)"] }

@@ -48,7 +48,7 @@ class ArchiveSuite: @unchecked Sendable {
         let url = try #require(request.url)
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
         try archive.keep(#require(response), Data(body.utf8), for: request)
-        archive.waitUntilWritten()
+        archive.directory.queue.sync {}
     }
 
     func text(of request: URLRequest, in archive: OfflineArchive? = nil) -> String? {

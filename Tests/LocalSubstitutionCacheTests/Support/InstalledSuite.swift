@@ -41,7 +41,7 @@ class InstalledSuite {
         server.stop()
         Installation.current?.cache.uninstall()
         // An archive that is still writing a copy could create the copy's file again while the folder is being removed.
-        for archive in archives { archive.waitUntilWritten() }
+        for archive in archives { archive.directory.queue.sync {} }
     }
 
     /// Creates an archive in the test's folder, and does not install it.

@@ -33,7 +33,7 @@ final class App: @unchecked Sendable {
 
     deinit {
         cache.uninstall()
-        archive?.waitUntilWritten()
+        archive?.directory.queue.sync {}
         try? FileManager.default.removeItem(at: folder)
     }
 

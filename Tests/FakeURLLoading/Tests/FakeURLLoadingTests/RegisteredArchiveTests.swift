@@ -61,13 +61,13 @@ extension InstalledTests {
             for path in ["1", "2"] {
                 #expect(await client.load(session.dataTask(with: request(path, of: site))).text == "Hello me")
             }
-            archive.waitUntilWritten()
+            archive.directory.queue.sync {}
             #expect(archive.copies.isEmpty)
             #expect(archive.refusals == [.challenge: 2])
             #expect(notes.all.filter { $0.hasSuffix("challenged") } == ["/1: challenged", "/2: challenged"])
             let other = StrictClient()
             #expect(await other.load(other.session().dataTask(with: request("2", of: site))).text == "Hello me")
-            archive.waitUntilWritten()
+            archive.directory.queue.sync {}
             #expect(archive.copies.count == 1)
         }
 
@@ -90,7 +90,7 @@ extension InstalledTests {
                     #expect(load.text == (isOnline || path == "a" ? "page" : ""))
                     if !isOnline, path == "a" { #expect(load.heads.last?.url?.path == "/page") }
                 }
-                archive.waitUntilWritten()
+                archive.directory.queue.sync {}
                 #expect(archive.copies.map(\.url.path) == ["/a"])
                 #expect(archive.refusals == [.responseField("Set-Cookie"): 1])
             }
@@ -106,7 +106,7 @@ extension InstalledTests {
             configuration.httpAdditionalHeaders = ["X-User-Id": "1"]
             let session = URLSession(substituting: configuration, delegate: client)
             #expect(await client.load(session.dataTask(with: request("page", of: site))).text == "page")
-            archive.waitUntilWritten()
+            archive.directory.queue.sync {}
             #expect(archive.copies.isEmpty && archive.refusals == [.requestField("X-User-Id"): 1])
         }
 
@@ -119,11 +119,11 @@ extension InstalledTests {
             let client = StrictClient()
             let session = client.session()
             _ = await client.load(session.dataTask(with: request("page", of: site)))
-            archive.waitUntilWritten()
+            archive.directory.queue.sync {}
             site.stop()
             let blocked = DispatchSemaphore(value: 0)
             for cancels in [false, true] {
-                archive.perform { blocked.wait() }
+                archive.directory.queue.async { blocked.wait() }
                 let task = session.dataTask(with: request("page", of: site))
                 async let load = client.load(task)
                 let second = StrictClient()
@@ -160,7 +160,7 @@ extension InstalledTests {
                     await client.load(session.dataTask(with: request("page", of: site))).text
                 }
                 #expect(await text() == Self.networkText)
-                archive.waitUntilWritten()
+                archive.directory.queue.sync {}
                 #expect(archive.copies.count == (keeps ? 1 : 0))
                 for value in ["silent", "404", "offline"] where keeps || value != "offline" {
                     _ = mode.value.replace(with: value)
@@ -201,7 +201,7 @@ extension InstalledTests {
                     .responseField("Vary"): 1, .length: 1, .requestField("Authorization"): 1,
                 ]
             )
-            archive.waitUntilWritten()
+            archive.directory.queue.sync {}
             #expect(archive.copies.map(\.url.lastPathComponent) == ["kept"])
         }
     }

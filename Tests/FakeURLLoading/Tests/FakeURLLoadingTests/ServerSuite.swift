@@ -27,7 +27,7 @@ class ServerSuite {
         cache?.uninstall()
         Network.shared.reset()
         // An archive that is still writing a copy could create the folder again while it is being removed.
-        for archive in archives { archive.waitUntilWritten() }
+        for archive in archives { archive.directory.queue.sync {} }
     }
 
     func install(_ manifest: String, _ archive: OfflineArchive? = nil) throws {
