@@ -36,14 +36,21 @@ package struct ManifestCheck {
     /// Checks a manifest file.
     ///
     /// Unused files and missing URLs are usually reported one by one if `listsAll` is true. If it is false, unused
-    /// files are reported by folder, and missing URLs by entry.
-    package init(_ manifest: ManifestFile, on date: Date, listsAll: Bool = false) {
+    /// files are reported by folder, and missing URLs by entry. If `judgesFiles` is false, only errors are reported,
+    /// and no file is read.
+    package init(_ manifest: ManifestFile, on date: Date, listsAll: Bool = false, judgesFiles: Bool = true) {
         let (url, name) = (manifest.url, manifest.name)
         do {
             let text = try SubstitutionManifest.text(of: url, name: name)
-            self.init(text, name: name, url: url, folder: manifest.folder, on: date, listsAll: listsAll) {
-                manifest.line(["add"], urls: $0)
-            }
+            self.init(
+                text,
+                name: name,
+                url: url,
+                folder: manifest.folder,
+                on: date,
+                listsAll: listsAll,
+                judgesFiles: judgesFiles
+            ) { manifest.line(["add"], urls: $0) }
         } catch {
             self.init(unreadable: manifest, error, on: date)
         }
@@ -67,19 +74,22 @@ package struct ManifestCheck {
         folder: URL,
         on date: Date,
         listsAll: Bool = false,
+        judgesFiles: Bool = true,
         adding: ([String]) -> String? = { _ in nil }
     ) {
         (self.name, self.text, self.date) = (name, text, date)
         manifest = SubstitutionManifest(checking: text, name: name, url: url)
-        var (found, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsAll)
+        var (found, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsAll, warns: judgesFiles)
         if found.contains(where: { $0.severity == .error }), let other = Self.otherKind(of: text, name: name) {
             found = [other]
         }
         let isUsed = found.allSatisfy { $0.severity == .warning }
-        let needs = isUsed ? NeedsCheck(manifest, name: name, substitutions, in: folder, on: date) : nil
+        let needs = isUsed && judgesFiles ? NeedsCheck(manifest, name: name, substitutions, in: folder, on: date) : nil
         let issues = found + (needs?.issues(each: listsAll, adding) ?? [])
         var contents = ContentCheck(manifest, name: name)
-        for substitution in substitutions where !substitution.isExpired(on: date) { contents.check(substitution) }
+        for substitution in substitutions where judgesFiles && !substitution.isExpired(on: date) {
+            contents.check(substitution)
+        }
         let own = (url.map(Self.sentences(ofNames:)) ?? []).map {
             ManifestIssue(.warning, .misnamedFolder, $0, in: name)
         }
@@ -97,7 +107,7 @@ package struct ManifestCheck {
     }
 
     /// The errors, for which an app refuses the manifest.
-    package var errors: [ManifestIssue] { issues.filter { $0.severity == .error && $0.code != .brokenIntegrity } }
+    package var errors: [ManifestIssue] { issues.filter { $0.severity == .error } }
 
     /// The substitutions that have not expired.
     package var shipped: [Substitution] { substitutions.filter { !$0.isExpired(on: date) } }
@@ -188,6 +198,4 @@ extension ManifestIssue.Code {
     package static let lostReference = Self(rawValue: "lost-reference")
     /// A URL that a file of the manifest loads, and that no entry answers.
     static let missingReference = Self(rawValue: "missing-reference")
-    /// A file that does not have the hash in the `integrity` of a page; an app accepts the manifest.
-    static let brokenIntegrity = Self(rawValue: "broken-integrity")
 }

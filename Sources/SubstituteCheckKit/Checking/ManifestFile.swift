@@ -28,11 +28,11 @@ package struct ManifestFile: Sendable {
     /// A question that suggests another manifest if this one does not exist; nil if there is nothing to suggest.
     var hint: String? { location.hint(for: name) }
 
-    /// Checks the manifest.
+    /// Checks the manifest for errors; no file is read.
     ///
     /// - Throws: ``ManifestError`` with all errors; the tool prints it in the same form for every command.
     package func checked(on date: Date) throws(ManifestError) -> ManifestCheck {
-        let check = ManifestCheck(self, on: date)
+        let check = ManifestCheck(self, on: date, judgesFiles: false)
         if !check.errors.isEmpty { throw ManifestError(check.errors) }
         return check
     }

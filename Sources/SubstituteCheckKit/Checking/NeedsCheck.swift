@@ -16,7 +16,7 @@ struct NeedsCheck {
     private var mapped: MappedURLs
     private var files = ScannedFiles()
     private var findings: [Finding] = []
-    /// The missing URLs, and the URLs with their `integrity`, that were judged.
+    /// The missing URLs that were judged.
     private var seen: Set<String> = []
     /// The URLs without an entry that the current file was found to load.
     private var judged: Set<String> = []
@@ -31,8 +31,6 @@ struct NeedsCheck {
 
     private enum Problem {
         case missing(MappedURLs.Gap)
-        /// The file does not have the hash in `integrity`; the text is one that it has.
-        case integrity(of: String, correction: String)
         /// The script does not run; the text is the rest of the sentence.
         case script(String)
     }
@@ -76,20 +74,14 @@ struct NeedsCheck {
         to url: URLIdentity,
         from page: URLIdentity
     ) -> Problem? {
-        guard let answer = mapped.answer(to: url) else {
-            // A page with such a script gets another warning.
-            let isSource = [".ts", ".tsx", ".jsx", ".vue", ".svelte", ".coffee"].contains(where: url.path.hasSuffix)
-            guard !isSource || reference.isModule == nil, judged.insert(url.description).inserted,
-                let gap = mapped.gap(at: url, from: page), seen.insert(url.description).inserted,
-                !reference.isSpecifier || mapped.bundlerEnding(of: url) == nil
-            else { return nil }
-            return .missing(gap)
-        }
-        guard let integrity = reference.integrity, seen.insert("\(url) \(integrity)").inserted,
-            !answer.isExpired(on: date), answer.size <= ScannedFile.largestSize,
-            let correction = answer.bytes(upTo: answer.size).flatMap(Integrity(integrity).correction)
+        guard mapped.answer(to: url) == nil else { return nil }
+        // A page with such a script gets another warning.
+        let isSource = [".ts", ".tsx", ".jsx", ".vue", ".svelte", ".coffee"].contains(where: url.path.hasSuffix)
+        guard !isSource || reference.isModule == nil, judged.insert(url.description).inserted,
+            let gap = mapped.gap(at: url, from: page), seen.insert(url.description).inserted,
+            !reference.isSpecifier || mapped.bundlerEnding(of: url) == nil
         else { return nil }
-        return .integrity(of: answer.file, correction: correction)
+        return .missing(gap)
     }
 
     /// Returns why a page's script does not run, although an entry answers it.
@@ -143,13 +135,10 @@ struct NeedsCheck {
 
     private func issue(for findings: [Finding], _ command: ([String]) -> String?) -> ManifestIssue {
         let first = findings[0]
-        let isBroken = if case .integrity = first.problem { true } else { false }
         let message =
             "line \(first.line) of \(quoted(first.file)) loads \(quoted(first.url.description))"
             + sentence(findings, command)
-        return isBroken
-            ? ManifestIssue(.error, .brokenIntegrity, message, in: name, at: first.place)
-            : ManifestIssue(.warning, .missingReference, message, in: name, at: first.place)
+        return ManifestIssue(.warning, .missingReference, message, in: name, at: first.place)
     }
 
     /// Returns the rest of the sentence about the first URL.
@@ -158,9 +147,6 @@ struct NeedsCheck {
     private func sentence(_ findings: [Finding], _ command: ([String]) -> String?) -> String {
         switch findings[0].problem {
         case .script(let sentence): return sentence
-        case .integrity(let file, let correction):
-            return " with an \"integrity\" that \(quoted(file)) does not have, so browsers refuse the file; write "
-                + "integrity=\"\(correction)\" there, or put the file back for which it was written"
         case .missing(let gap):
             let others = findings.count - 1
             let rest = others == 0 ? "" : " (and \(others) more \(others == 1 ? "URL" : "URLs") of this entry's files)"

@@ -39,8 +39,10 @@ struct HARFile {
     /// The body as it was recorded.
     enum Body {
         case missing
-        case text(JSONString)
-        case base64(JSONString)
+        case text(String)
+        case base64(String)
+        /// A text with a lone surrogate, or with bytes that are not UTF-8.
+        case broken
         case empty
         /// A file beside the recording.
         case attached(AttachedBody)
@@ -52,7 +54,7 @@ struct HARFile {
     /// True if an app recorded its own requests with this library.
     private let isOfApp: Bool
 
-    /// Reads a recording, one exchange after the other; bodies stay in `data` and are not decoded.
+    /// Reads a recording; members that are missing, or of another kind, are ignored.
     ///
     /// - Parameters:
     ///   - data: The recording.
@@ -63,21 +65,23 @@ struct HARFile {
         if data.starts(with: "PK\u{3}\u{4}".utf8) {
             throw ToolError("\(quoted(name)) is a ZIP archive; unpack it, and name the recording (.har) that it holds")
         }
-        let text = Self.text(in: data)
-        guard let root = TrimmedJSON(text, without: ["log", "entries"], for: "[]") else {
+        let recording: Recording
+        do {
+            let text = Self.text(in: data)
+            // Foundation would take quadratic time.
+            guard text.isStreamSafe else { throw Self.error(data, name) }
+            recording = try JSONDecoder().decode(Recording.self, from: text)
+        } catch let error as ToolError {
+            throw error
+        } catch DecodingError.dataCorrupted {
             throw Self.error(data, name)
-        }
-        guard let log = (root.value as? [String: Any])?["log"] as? [String: Any], log["entries"] is [Any],
-            let list = root.cut
-        else {
+        } catch {
             throw ToolError(
                 "\(quoted(name)) is not a recording (HAR): it has no \"log\" with \"entries\"; \(Self.howToRecord)"
             )
         }
-        guard let places = try? JSONSlices.elements(of: list) else { throw Self.error(data, name) }
-        exchanges = places.compactMap { place in Self.withoutTraces { Exchange(list[place], in: folder) } }
-        guard exchanges.count == places.count else { throw Self.error(data, name) }
-        isOfApp = (log["creator"] as? [String: Any])?["name"] as? String == HAREntry.creator
+        exchanges = recording.log.entries.map { Exchange($0.value, in: folder) }
+        isOfApp = recording.log.creator?.value?.name?.value == HAREntry.creator
     }
 
     /// Checks that the recording says anything.
@@ -103,16 +107,6 @@ struct HARFile {
         return ToolError("\(quoted(name)) is not a recording (HAR): \(place ?? "it cannot be read as JSON")\(remedy)")
     }
 
-    /// Calls `body`, and then immediately frees the objects that Foundation created during the call.
-    private static func withoutTraces<Value>(_ body: () -> Value) -> Value {
-        // Only Apple platforms have autorelease pools; elsewhere, objects are freed after their last use.
-        #if canImport(ObjectiveC)
-        autoreleasepool(invoking: body)
-        #else
-        body()
-        #endif
-    }
-
     /// Returns true if a text looks like a recording, and not like a list of URLs.
     static func isLikely(_ data: Data) -> Bool {
         text(in: data.prefix(200)).first { $0 > 0x20 } == UInt8(ascii: "{")
@@ -123,7 +117,7 @@ struct HARFile {
     /// Also returns true if the text is truncated, but begins like such an object.
     static func hasLog(_ data: Data) -> Bool {
         let text = text(in: data)
-        if isLikely(data), let log = try? JSONSlices.range(of: ["log"], in: text) { return !log.isEmpty }
+        if isLikely(data), let root = try? JSONDecoder().decode(Root.self, from: text) { return root.log != nil }
         return String(decoding: text.prefix(100), as: UTF8.self).prefixMatch(of: logStart) != nil
     }
 
@@ -148,17 +142,12 @@ struct HARFile {
 
 extension RecordedAnswer {
     /// Reads `_substitution`, the field that this library adds to an exchange; nil if the value is not such a field.
-    fileprivate init?(json: Any?) {
-        guard let field = json as? [String: Any], let name = field["answeredBy"] as? String,
-            let answerer = Answerer(rawValue: name)
-        else { return nil }
+    fileprivate init?(_ field: Recording.Answer?) {
+        guard let field, let answerer = field.answeredBy?.value.flatMap(Answerer.init) else { return nil }
         self.init(answerer)
-        file = field["file"] as? String
-        line = HARFile.Exchange.number(field["line"])
-        times = max(1, HARFile.Exchange.number(field["times"]) ?? 1)
-        bytes = max(0, HARFile.Exchange.number(field["bytes"]) ?? 0)
-        ended = field["ended"] as? String
-        isShortened = field["isShortened"] as? Bool
+        (file, line) = (field.file?.value, field.line?.value)
+        (times, bytes) = (max(1, field.times?.value ?? 1), max(0, field.bytes?.value ?? 0))
+        (ended, isShortened) = (field.ended?.value, field.isShortened?.value)
     }
 }
 
@@ -188,46 +177,41 @@ extension HARFile.Exchange {
         return [.network, .cache].contains(recorded.answeredBy)
     }
 
-    /// Reads one entry, in which members may be missing; nil if it is not valid JSON.
-    fileprivate init?(_ text: Data, in folder: URL?) {
-        guard let json = TrimmedJSON(text, without: ["response", "content", "text"], for: "\"\"") else { return nil }
-        let string = json.cut.map { JSONString(content: $0.dropFirst().dropLast()) }
-        guard string?.isWellFormed != false else { return nil }
-        let entry = json.value as? [String: Any] ?? [:]
-        let request = entry["request"] as? [String: Any] ?? [:]
-        let response = entry["response"] as? [String: Any] ?? [:]
-        let content = response["content"] as? [String: Any] ?? [:]
-        let (asked, sent) = (Self.fields(request["headers"]), Self.fields(response["headers"]))
-        url = request["url"] as? String ?? ""
-        method = printable((request["method"] as? String ?? "GET").uppercased())
-        status = Self.number(response["status"]) ?? 0
-        let types = [sent["content-type"], content["mimeType"] as? String]
+    /// Reads one entry.
+    fileprivate init(_ entry: Recording.Entry?, in folder: URL?) {
+        let (request, response) = (entry?.request?.value, entry?.response?.value)
+        let content = response?.content?.value
+        let (asked, sent) = (Self.fields(request?.headers), Self.fields(response?.headers))
+        url = request?.url?.value ?? ""
+        method = printable((request?.method?.value ?? "GET").uppercased())
+        status = response?.status?.value ?? 0
+        let types = [sent["content-type"], content?.mimeType?.value]
         type = types.compactMap(\.self).lazy.compactMap { MediaType($0) }.first {
             $0.isConcrete && $0.essence != "x-unknown"
         }
         version = RemoteVersion.sent { sent[$0.lowercased()] }
-        sharing.ask(method, asked, sendsCookies: !(request["cookies"] as? [Any] ?? []).isEmpty)
+        sharing.ask(method, asked, sendsCookies: request?.cookies?.value?.isEmpty == false)
         sharing.receive { sent[$0.lowercased()] }
         preferences = HARFile.preferences(asked)
-        let control = sent["cache-control", default: ""].lowercased()
-        lifetime = Self.lifetime(control)
-        recorded = RecordedAnswer(json: entry["_substitution"])
-        size = Self.number(content["size"]).flatMap { $0 > 0 ? $0 : nil }
-        comment = [content["comment"], entry["comment"]].lazy.compactMap { $0 as? String }.first { !$0.isEmpty }
-        let encoding = (content["encoding"] as? String ?? "").lowercased()
-        if let string, !string.content.isEmpty {
-            switch encoding {
-            case "base64": body = .base64(string)
-            case "", "utf-8", "utf8": body = .text(string)
-            default: body = .unknown(encoding: encoding)
+        lifetime = Self.lifetime(sent["cache-control", default: ""].lowercased())
+        recorded = RecordedAnswer(entry?._substitution?.value)
+        size = (content?.size?.value).flatMap { $0 > 0 ? $0 : nil }
+        comment = [content?.comment?.value, entry?.comment?.value].compactMap(\.self).first { !$0.isEmpty }
+        let (encoding, text) = ((content?.encoding?.value ?? "").lowercased(), content?.text)
+        if let text, text.isString, text.value?.isEmpty != true {
+            switch (encoding, text.value) {
+            case (_, nil): body = .broken
+            case ("base64", let string?): body = .base64(string)
+            case (let encoding, let string?):
+                body = ["", "utf-8", "utf8"].contains(encoding) ? .text(string) : .unknown(encoding: encoding)
             }
-        } else if let name = content["_file"] as? String {
+        } else if let name = content?._file?.value {
             body = .attached(AttachedBody(name: name, folder: folder))
         } else {
             // Programs also state a size of 0 for a body that they have not recorded.
-            let isStated = string != nil || Self.number(response["bodySize"]) == 0
+            let isStated = text?.isString == true || response?.bodySize?.value == 0
             let length = sent["content-encoding"] == nil ? sent["content-length"].flatMap { Int($0) } ?? 0 : 0
-            let isEmpty = isStated && length == 0 && comment == nil && Self.number(content["size"]) == 0
+            let isEmpty = isStated && length == 0 && comment == nil && content?.size?.value == 0
             body = isEmpty ? .empty : .missing
         }
     }
@@ -236,10 +220,10 @@ extension HARFile.Exchange {
     ///
     /// Several fields of one name are one list (RFC 9110 §5.3), and so are the lines of a value, in which Chromium
     /// writes such fields. Of a name that has no list, the last field counts, with its first line.
-    private static func fields(_ value: Any?) -> [String: String] {
+    private static func fields(_ list: Loose<[Loose<Recording.Field>]>?) -> [String: String] {
         var fields: [String: String] = [:]
-        for case let field as [String: Any] in value as? [Any] ?? [] {
-            guard let name = field["name"] as? String, let value = field["value"] as? String else { continue }
+        for field in list?.value ?? [] {
+            guard let name = field.value?.name?.value, let value = field.value?.value?.value else { continue }
             let lines = value.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
                 $0.trimmingCharacters(in: .whitespaces)
             }
@@ -261,12 +245,6 @@ extension HARFile.Exchange {
 
     nonisolated(unsafe) private static let maximumAge = /max-age="?(\d+)/
 
-    fileprivate static func number(_ value: Any?) -> Int? {
-        let number = (value as? NSNumber)?.doubleValue ?? (value as? String).flatMap(Double.init)
-        guard let number, abs(number) < 1e15 else { return nil }
-        return Int(number)
-    }
-
     /// The bytes of the body.
     ///
     /// - Throws: ``ToolError`` if the bytes were not recorded, or not recorded faithfully.
@@ -277,20 +255,20 @@ extension HARFile.Exchange {
                 throw ToolError(comment ?? "its body was not recorded; export the recording with content")
             case .unknown(let encoding):
                 throw ToolError("its body was recorded in an unknown encoding, \(quoted(encoding))")
+            case .broken: throw ToolError("its body was recorded with broken characters")
             case .empty: return Data()
             case .attached(let attached):
                 let data = try attached.bytes
                 if let size, data.count < size { throw Self.shortage(data.count, of: size) }
                 return data
             case .text(let string):
-                guard let data = string.bytes else {
-                    throw ToolError("its body was recorded with broken characters")
-                }
+                let data = Data(string.utf8)
                 if let bytes = try bytes(recordedAs: data) { return bytes }
                 if let size, Self.isPart(data.count, of: size) { throw Self.shortage(data.count, of: size) }
                 return data
             case .base64(let string):
-                guard let text = string.bytes, let data = Self.decoded(text) else {
+                let text = Data(string.utf8)
+                guard let data = Self.decoded(text) else {
                     throw ToolError("its body was recorded as base64 that cannot be decoded")
                 }
                 // Some programs give the number of base64 characters as the size.
@@ -342,5 +320,82 @@ extension HARFile.Exchange {
     var typeOfBytes: MediaType? {
         guard case .text = body, let type, type.takesCharset || type.charset != nil else { return type }
         return MediaType(type.essence)
+    }
+}
+
+/// The members of a recording that the tool reads.
+private struct Recording: Decodable {
+    let log: Log
+
+    struct Log: Decodable {
+        let creator: Loose<Creator>?
+        let entries: [Loose<Entry>]
+    }
+
+    struct Creator: Decodable { let name: Loose<String>? }
+
+    struct Entry: Decodable {
+        let request: Loose<Request>?
+        let response: Loose<Response>?
+        let comment: Loose<String>?
+        let _substitution: Loose<Answer>?
+    }
+
+    struct Field: Decodable { let name, value: Loose<String>? }
+
+    struct Request: Decodable {
+        let method, url: Loose<String>?
+        let headers, cookies: Loose<[Loose<Field>]>?
+    }
+
+    struct Response: Decodable {
+        let status, bodySize: Number?
+        let headers: Loose<[Loose<Field>]>?
+        let content: Loose<Content>?
+    }
+
+    struct Content: Decodable {
+        let size: Number?
+        let mimeType, text, encoding, comment, _file: Loose<String>?
+    }
+
+    struct Answer: Decodable {
+        let answeredBy, file, ended: Loose<String>?
+        let line, times, bytes: Number?
+        let isShortened: Loose<Bool>?
+    }
+
+    /// A number, or a text with one; nil for anything else.
+    struct Number: Decodable {
+        let value: Int?
+
+        init(from decoder: any Decoder) throws {
+            let one = try decoder.singleValueContainer()
+            let number = (try? one.decode(Double.self)) ?? (try? one.decode(String.self)).flatMap(Double.init)
+            value = number.flatMap { abs($0) < 1e15 ? Int($0) : nil }
+        }
+    }
+}
+
+/// An object that may have a member with the name `log`.
+private struct Root: Decodable {
+    let log: Loose<Bool>?
+}
+
+/// A value that is nil if it is of another kind than the tool expects.
+private struct Loose<Value: Decodable>: Decodable {
+    let value: Value?
+    /// True for a string, even one that cannot be read.
+    let isString: Bool
+
+    init(from decoder: any Decoder) throws {
+        let one = try decoder.singleValueContainer()
+        do {
+            (value, isString) = (try one.decode(Value.self), Value.self == String.self)
+        } catch DecodingError.typeMismatch, DecodingError.valueNotFound {
+            (value, isString) = (nil, false)
+        } catch {
+            (value, isString) = (nil, Value.self == String.self)
+        }
     }
 }

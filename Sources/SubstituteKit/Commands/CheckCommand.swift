@@ -17,8 +17,7 @@ enum CheckCommand {
 
             An app does not use a manifest with errors. Warnings point out probable mistakes, such as files that no
             entry uses, files whose content does not match their name, URLs that pages, stylesheets and scripts load
-            and no entry names, and a "$version" that .substitute.json has for other files, or has higher. A file
-            without the hash in a page's "integrity" is an error, though only for browsers: an app uses the manifest.
+            and no entry names, and a "$version" that .substitute.json has for other files, or has higher.
 
             Exits with 0 if there is no error, 1 if there is one, and 2 on a usage error.
             """,

@@ -73,7 +73,8 @@ extension Advice {
 
     static func parameterName(meantBy written: String) -> String? {
         let plain = written.drop { "?&".contains($0) }.prefix { !"&=#".contains($0) }
-        return plain.isEmpty ? nil : String(plain)
+        // The start of a URL is not a name.
+        return plain.isEmpty || plain.contains("/") ? nil : String(plain)
     }
 
     static func queryRule(meantBy value: JSONValue) -> String? {

@@ -4,15 +4,17 @@ package import LocalSubstitutionCache
 extension SubstitutionManifest {
     /// Returns all issues, and the substitutions of the entries that could be resolved.
     ///
-    /// If `listsUnused` is true, unused files are reported one by one; if it is false, they are reported by folder.
+    /// If `listsUnused` is true, unused files are reported one by one; if it is false, they are reported by folder. If
+    /// `warns` is false, only errors are returned, and no file is read.
     package func check(
         in folder: URL,
         on date: Date,
-        listsUnused: Bool = false
+        listsUnused: Bool = false,
+        warns: Bool = true
     ) -> (issues: [ManifestIssue], substitutions: [Substitution]) {
         var resolver = resolver(in: folder)
-        resolver.warn(on: CalendarDay(date), listsUnused: listsUnused)
-        let shadowed = resolver.isSound ? Self.shadowedEntries(of: resolver.substitutions) : []
+        if warns { resolver.warn(on: CalendarDay(date), listsUnused: listsUnused) }
+        let shadowed = warns && resolver.isSound ? Self.shadowedEntries(of: resolver.substitutions) : []
         return (source.issues(findings + resolver.findings + shadowed), resolver.substitutions)
     }
 

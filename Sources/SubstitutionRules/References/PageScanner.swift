@@ -134,7 +134,6 @@ package struct PageScanner {
             references.policies.append(policy)
         }
         let first = references.addresses.count
-        let integrity = Self.hasIntegrity(element) ? element["integrity"]?.string : nil
         for attribute in attributes {
             let count = references.addresses.count
             switch (element.name, attribute.name) {
@@ -154,7 +153,7 @@ package struct PageScanner {
             guard count < references.addresses.count, Self.isLoaded(element, attribute.name) else { continue }
             let isOptional = isInTemplate || Self.isOptional(element)
             for var reference in references.addresses[count...] {
-                (reference.isOptional, reference.integrity) = (isOptional, integrity)
+                reference.isOptional = isOptional
                 if element.name == "script" { reference.isModule = element.has("type", "module") }
                 references.resources.append(reference)
             }
@@ -208,13 +207,6 @@ package struct PageScanner {
     private static func isRun(_ script: HTMLTag) -> Bool {
         guard let type = script["type"]?.address.string, !type.isEmpty else { return true }
         return type.isASCIICaseInsensitiveEqual(to: "module") || MediaType(type)?.canonical.essence == "text/javascript"
-    }
-
-    /// Returns true if browsers check the `integrity` of an element (HTML §4.2.4, §4.12.1).
-    private static func hasIntegrity(_ element: HTMLTag) -> Bool {
-        element.name == "script"
-            || element.name == "link"
-                && !Set(["stylesheet", "preload", "modulepreload"]).isDisjoint(with: relations(of: element))
     }
 
     /// True for an attribute in which browsers change an http address to https (Mixed Content Level 2 §3.1).

@@ -23,8 +23,6 @@ package struct ReferenceScanner {
         package var isOptional = false
         /// True for a module and false for a classic script; nil for all else, as only ``PageScanner`` sets it.
         package var isModule: Bool?
-        /// The `integrity` of the element with the address: hashes of the bytes; only ``PageScanner`` sets it.
-        package var integrity: String?
 
         package var text: String { place.string }
         /// The offset of the address in the source, in bytes.

