@@ -38,12 +38,11 @@ struct ArchiveFolder {
 
     /// Reads a copy; deletes the file if it is damaged, is longer than the capacity, or is not a copy.
     func copy(in file: URL) -> ArchivedCopy? {
-        guard let opened = try? OpenedFile(file.path) else { return nil }
-        if opened.size <= capacity, let data = try? FileContents(of: opened, reading: .copied).data,
-            let copy = ArchivedCopy(decoding: data)
-        {
-            return copy
-        }
+        // A file that cannot be read now may be read later.
+        guard let opened = try? OpenedFile(file.path),
+            let data = opened.size > capacity ? Data() : try? FileContents(of: opened, reading: .copied).data
+        else { return nil }
+        if let copy = ArchivedCopy(decoding: data) { return copy }
         unlink(file.path)
         return nil
     }

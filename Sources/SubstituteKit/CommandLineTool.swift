@@ -21,15 +21,18 @@ package enum CommandLineTool {
             console.print("substitute \(libraryVersionAndCommit)")
             return .good
         }
+        if first == "--complete" {
+            CompletionsCommand.candidates(for: Array(words.dropFirst())).forEach(console.print)
+            return .good
+        }
         let isHelp = ["help", "--help", "-h"].contains(first)
         guard let name = isHelp ? words.dropFirst().first : first else {
             console.print(Command.overview)
             return .good
         }
-        let begin = OldWords.commands[name] ?? [name]
-        guard let command = Command.all.first(where: { $0.name == begin[0] }) else {
+        guard let command = Command.all.first(where: { $0.name == name }) else {
             let asked = isHelp ? Array(words.dropFirst()) : words
-            let meant = OtherTools.remedy(forCommand: asked, among: Command.all, console.tool).map { "; \($0)" } ?? ""
+            let meant = UnknownWord.remedy(forCommand: asked, among: Command.all, console.tool).map { "; \($0)" } ?? ""
             console.printError(
                 "substitute: there is no command \(quoted(name))\(meant)\nSee \(console.tool.words("--help"))."
             )
@@ -40,12 +43,7 @@ package enum CommandLineTool {
             return .good
         }
         do {
-            let arguments = try Arguments(
-                begin.dropFirst() + words.dropFirst(),
-                command.allOptions,
-                old: OldWords.options[name, default: [:]],
-                among: Command.all
-            )
+            let arguments = try Arguments(words.dropFirst(), command.allOptions, among: Command.all)
             if arguments.has(.help) {
                 console.print(command.help)
                 return .good

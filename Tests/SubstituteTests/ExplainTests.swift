@@ -30,30 +30,29 @@ struct ExplainTests {
         await Tool.run(["explain", "manifest.json"] + arguments, input: Data(input.utf8), in: folder.url)
     }
 
-    @Test("The output for a substituted URL has its entry, its file and the response head")
+    @Test("The output for a substituted URL has its entry and its file, and the response head is in the JSON")
     func substituted() async throws {
         let result = try await explain(["https://example.com/site.css"])
         #expect(result.status == 0)
         let lines = result.output.split(separator: "\n").map(String.init)
         #expect(
-            lines.prefix(5) == [
+            lines == [
                 "https://example.com/site.css is answered with \"site.css\" (manifest.json:2).",
-                "  entry  manifest.json:2: \"https://example.com/site.css\"", "  file   site.css, 8 bytes",
-                "  HTTP/1.1 200",
-                "  Accept-Ranges: bytes",
+                "  entry  manifest.json:2: \"https://example.com/site.css\"",
+                "  file   site.css, 8 bytes, text/css; charset=utf-8",
             ]
         )
-        #expect(lines.contains("  Content-Type: text/css; charset=utf-8"))
-        #expect(lines.contains("  Content-Length: 8"))
+        let json = try await explain(["--format", "json", "https://example.com/site.css"]).output
+        #expect(json.contains("\"Accept-Ranges\":\"bytes\"") && json.contains("\"Content-Length\":\"8\""), "\(json)")
     }
 
     @Test("The options for method and headers change the request")
     func request() async throws {
         let url = "https://example.com/site.css"
-        #expect(try await explain(["-H", "Range: bytes=0-3", url]).output.contains("HTTP/1.1 206\n"))
-        #expect(
-            try await explain(["--header=Range: bytes=0-3", "--method", "HEAD", url]).output.contains("HTTP/1.1 200\n")
-        )
+        let part = try await explain(["--json", "-H", "Range: bytes=0-3", url])
+        #expect(part.output.contains("\"status\":206"))
+        let head = try await explain(["--json", "--header=Range: bytes=0-3", "--method", "HEAD", url])
+        #expect(head.output.contains("\"status\":200"))
         #expect(try await explain(["-mPOST", url]).output.contains("because its method is \"POST\""))
         #expect(try await explain(["-H", "Authorization: x", url]).output.contains("but only in sessions to which"))
         #expect(try await explain(["-H", "nonsense", url]).status == 2)
@@ -106,10 +105,8 @@ struct ExplainTests {
         #expect(try await explain(["--json", ""]).output.contains("\"substituted\":false"))
         let manifest = "{ \"https://h/a\": { \"file\": \"site.css\", \"headers\": { \"X-A\": \"\u{202E}\u{9B}\" } } }"
         try folder.write(manifest, to: "manifest.json")
-        for format in [["--json"], []] {
-            let output = try await explain(format + ["https://h/a"]).output
-            #expect(output.contains(format.isEmpty ? "X-A: \\u{202E}\\u{9B}" : "\"X-A\":\"\\\\u{202E}\\\\u{9B}\""))
-        }
+        let output = try await explain(["--json", "https://h/a"]).output
+        #expect(output.contains("\"X-A\":\"\\\\u{202E}\\\\u{9B}\""))
     }
 
     @Test("A manifest with errors is reported on standard error")

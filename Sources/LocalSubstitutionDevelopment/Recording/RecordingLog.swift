@@ -55,6 +55,8 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     private var size = 0
     /// The hosts of a table's entries.
     private var manifest: (hosts: Set<String>, table: SubstitutionTable?) = ([], nil)
+    /// The URLs that were shown for this manifest.
+    private var shownURLs: [URL: ShownURL] = [:]
     private var (hasNews, isScheduled) = (true, false)
     private var runningSummary = RecordingSummary()
 
@@ -207,20 +209,36 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     private func isNamed(_ url: URL?) -> Bool { url?.host.map { options.hosts.contains($0.lowercased()) } ?? false }
 
-    /// Returns the host of a URL if neither the options nor the manifest name it; otherwise nil.
-    private func unnamedHost(of url: URL?) -> String? {
-        guard let host = url?.host?.lowercased() else { return "" }
+    /// A URL as the recording writes it.
+    private struct ShownURL {
+        var text = ""
+        /// True if a part of the URL was left out; otherwise nil.
+        var isShortened: Bool?
+        /// The host if neither the options nor the manifest name it.
+        var unnamedHost: String?
+    }
+
+    /// Returns the part of a URL that is recorded.
+    private func shown(_ url: URL?) -> ShownURL {
         if let table = cache?.currentTable, table !== manifest.table {
             let keys = table.substitutions.map { $0.url.hasPrefix("//") ? "http:" + $0.url : $0.url }
             manifest = (Set(keys.compactMap { URL(string: $0)?.host?.lowercased() }), table)
+            shownURLs = [:]
         }
-        return isNamed(url) || manifest.hosts.contains(host) ? nil : host
+        guard let url else { return ShownURL(unnamedHost: "") }
+        if let known = shownURLs[url] { return known }
+        // An app asks for few URLs again and again.
+        if shownURLs.count >= 1000 { shownURLs = [:] }
+        let shown = newlyShown(url)
+        shownURLs[url] = shown
+        return shown
     }
 
-    /// Returns the part of a URL that is recorded, and whether the rest was left out.
-    private func shown(_ url: URL?) -> (text: String, isShortened: Bool?) {
-        guard let url else { return ("", nil) }
-        if let host = unnamedHost(of: url) { return ("\(url.scheme ?? "http")://\(host)/", true) }
+    private func newlyShown(_ url: URL) -> ShownURL {
+        let host = url.host?.lowercased() ?? ""
+        guard isNamed(url) || manifest.hosts.contains(host) else {
+            return ShownURL(text: "\(url.scheme ?? "http")://\(host)/", isShortened: true, unnamedHost: host)
+        }
         var whole = url
         if url.user != nil || url.password != nil || url.fragment != nil {
             var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
@@ -230,7 +248,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             whole = parts?.url ?? URL(fileURLWithPath: "/")
         }
         let text = isNamed(url) ? whole.absoluteString : RequestedURL(whole).description
-        return (text, text == whole.absoluteString ? nil : true)
+        return ShownURL(text: text, isShortened: text == whole.absoluteString ? nil : true)
     }
 
     /// Adds a request to a summary.
@@ -239,7 +257,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         // If the network was asked first, the bytes of the file or copy do not count as saved.
         case .file, .archive: summary.addFileResponse(byteCount: item.isAnsweredAlone ? item.answer.bytes : 0)
         case .cache, .network, .nobody:
-            if let host = unnamedHost(of: item.request.url) { return summary.addLoad(ofUnnamed: host) }
+            if let host = shown(item.request.url).unnamedHost { return summary.addLoad(ofUnnamed: host) }
             guard let url = item.request.url, item.answer.answeredBy == .network, item.target == nil else { return }
             summary.addMiss(RequestedURL(url), byteCount: item.answer.bytes, cache?.explain(item.request).description)
         }
@@ -252,13 +270,13 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     }
 
     private func isWritten(_ item: RecordedRequest) -> Bool {
-        let (url, answer) = (shown(item.request.url).text, item.answer)
+        let (shown, answer) = (shown(item.request.url), item.answer)
         let status = (item.response as? HTTPURLResponse)?.statusCode ?? 0
-        if unnamedHost(of: item.request.url) != nil {
-            return count(item, status, in: Key(url: url))
+        if shown.unnamedHost != nil {
+            return count(item, status, in: Key(url: shown.text))
         } else if item.isAnsweredAlone {
             let method = item.request.httpMethod
-            let key = Key(url: url, method: method, file: answer.file, line: answer.line, status: status)
+            let key = Key(url: shown.text, method: method, file: answer.file, line: answer.line, status: status)
             return count(item, status, in: key)
         }
         var item = item

@@ -192,10 +192,6 @@ extension ManifestIssue.Code {
     package static let sameVersion = Self(rawValue: "same-version")
     /// The name of the manifest's folder is almost "Substitutions", the name that an app looks for.
     static let misnamedFolder = Self(rawValue: "misnamed-folder")
-    /// A URL or an entry that a browser extension leaves to the network.
-    package static let leftToNetwork = Self(rawValue: "left-to-network")
-    /// A reference, in a file, to a URL that a browser extension cannot answer.
-    package static let lostReference = Self(rawValue: "lost-reference")
     /// A URL that a file of the manifest loads, and that no entry answers.
     static let missingReference = Self(rawValue: "missing-reference")
 }

@@ -69,7 +69,7 @@ struct HARFile {
         do {
             let text = Self.text(in: data)
             // Foundation would take quadratic time.
-            guard text.isStreamSafe else { throw Self.error(data, name) }
+            guard text.isStreamSafe, !Self.hasEscapedMarks(text) else { throw Self.error(data, name) }
             recording = try JSONDecoder().decode(Recording.self, from: text)
         } catch let error as ToolError {
             throw error
@@ -105,6 +105,26 @@ struct HARFile {
         let isCut = isLikely(data) && text(in: data).last { $0 > 0x20 } != UInt8(ascii: "}")
         let remedy = isCut ? "; the file ends too early, so export it again" : isLikely(data) ? "" : "; \(howToRecord)"
         return ToolError("\(quoted(name)) is not a recording (HAR): \(place ?? "it cannot be read as JSON")\(remedy)")
+    }
+
+    /// Returns whether escapes mean more than 30 combining marks in a row.
+    ///
+    /// Such a text is not stream-safe (UAX #15 §13).
+    private static func hasEscapedMarks(_ text: Data) -> Bool {
+        text.withUnsafeBytes { bytes in
+            var (run, end) = (0, 0)
+            for index in bytes.indices.dropLast(5)
+            where bytes[index] == UInt8(ascii: "\\") && bytes[index + 1] == UInt8(ascii: "u") {
+                let digits = bytes[(index + 2)..<(index + 6)]
+                guard digits.allSatisfy(\.isHexDigit),
+                    let scalar = Unicode.Scalar(digits.reduce(0) { $0 << 4 | UInt32($1.hexValue) }),
+                    scalar.properties.canonicalCombiningClass != .notReordered
+                else { continue }
+                (run, end) = (index == end ? run + 1 : 1, index + 6)
+                if run > 30 { return true }
+            }
+            return false
+        }
     }
 
     /// Returns true if a text looks like a recording, and not like a list of URLs.

@@ -68,16 +68,13 @@ struct Arguments {
     private let options: [any CommandOption]
     /// All commands of the tool, to say which of them has an option that this one lacks.
     private let commands: [Command]
-    /// The names of options in earlier versions, with their hyphens, each with the present name.
-    private let old: [String: String]
 
     init(
         _ words: some Sequence<String>,
         _ options: [any CommandOption],
-        old: [String: String] = [:],
         among commands: [Command] = []
     ) throws(UsageError) {
-        (self.commands, self.old, self.words, self.options) = (commands, old, Array(words), options)
+        (self.commands, self.words, self.options) = (commands, Array(words), options)
         var words = self.words[...]
         while let word = words.popFirst() {
             if word == "--" {
@@ -100,7 +97,7 @@ struct Arguments {
 
     /// Returns the arguments with words before and after those of the command line.
     func completed(by options: [String], _ operands: [String]) throws(UsageError) -> Arguments {
-        try Arguments(options + words + operands, self.options, old: old, among: commands)
+        try Arguments(options + words + operands, self.options, among: commands)
     }
 
     /// True if an option was given.
@@ -123,7 +120,7 @@ struct Arguments {
     private mutating func readLong(_ word: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = parts.first.map(String.init) ?? ""
-        guard let option = options.first(where: { $0.name == old["--\(name)"] ?? name }) else {
+        guard let option = options.first(where: { $0.name == name }) else {
             throw unknown("--", name)
         }
         try store(option, parts.count > 1 ? String(parts[1]) : nil, &rest)
@@ -132,7 +129,7 @@ struct Arguments {
     private mutating func readShort(_ word: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
         var letters = word
         while let letter = letters.popFirst() {
-            guard let option = options.first(where: { $0.short == letter || $0.name == old["-\(letter)"] }) else {
+            guard let option = options.first(where: { $0.short == letter }) else {
                 // A word with several letters may be a long option with one hyphen, as in `-strict`.
                 throw unknown("-", word.count > 1 ? String(word.prefix { $0 != "=" }) : String(letter))
             }
@@ -143,7 +140,7 @@ struct Arguments {
     }
 
     private func unknown(_ hyphens: String, _ name: String) -> UsageError {
-        let meant = OtherTools.remedy(forOption: name, options, among: commands).map { "; \($0)" } ?? ""
+        let meant = UnknownWord.remedy(forOption: name, options, among: commands).map { "; \($0)" } ?? ""
         return UsageError("there is no option \(quoted(hyphens + name))\(meant)")
     }
 

@@ -28,10 +28,9 @@ enum AddCommand {
             the page, and export all as HAR with content. - reads it from standard input.
 
             With --in-browser, the command starts Chrome, Chromium, Edge or Brave with a fresh profile, loads each page
-            with the cache off and without service workers, and adds what its servers sent. With --show, a window
-            opens in which you can sign in and click; the recording ends when you close it. Otherwise a page is
-            complete when nothing has been loading and no script has been busy for half a second. Then at most 500
-            images that it names for other screens are loaded. What an incomplete page has loaded is added, too.
+            with the cache off and without service workers, and adds what its servers sent. A page is complete when
+            nothing has been loading and no script has been busy for half a second. What an incomplete page has loaded
+            is added, too. --device names the screens for which a page names images.
 
             From a recording and a browser, the command takes complete responses to GET with status 200, and says why
             it leaves others out; of a recording by the app, it loads what has no body. It writes no cookies and no

@@ -9,7 +9,7 @@ enum CheckCommand {
         name: "check",
         summary: "Reports everything that is wrong with a manifest, and where.",
         operands: "[OPTIONS] [MANIFEST…]",
-        options: [strict, all, watch, maxTotal, webViews, format, .json, folder],
+        options: [strict, all, watch, maxTotal, format, .json, folder],
         discussion: """
             \(Command.aboutManifest)
             With -, the command reads the manifest from standard input; its files are in the current folder, or in the
@@ -36,10 +36,6 @@ enum CheckCommand {
         value: "size",
         "Report an error if the files in total are larger than this, such as 5MB.",
         Quantity.size
-    )
-    private static let webViews = Option(
-        "web-views",
-        "Also warn about entries that substitute extension leaves to the network, and about\nreferences in stylesheets and scripts that lead nowhere in the extension."
     )
     private static let format = ReportFormat.option(of: "issue")
     private static let folder = Option(
@@ -101,15 +97,13 @@ enum CheckCommand {
             let text = try console.readAll()
             return ManifestCheck(text, name: "<stdin>", folder: files, on: date, listsAll: listsAll)
         }
-        let webChecks = arguments.has(webViews) ? checks.map(WebViewCheck.init) : []
         let results = checks.enumerated().map { index, check in
             let folder = manifests[index]?.folder
             let more = [limit.flatMap(check.budgetIssue), folder.flatMap(check.versionIssue)].compactMap(\.self)
-            let issues = check.issues + (webChecks.isEmpty ? [] : webChecks[index].issues) + more
+            let issues = check.issues + more
             return CheckReport.Result(check: check, issues: arguments.has(strict) ? issues.map(\.asError) : issues)
         }
         try CheckReport(results, console).print(as: format)
-        if format == .text { webChecks.compactMap(\.counts).forEach(console.print) }
         return results.flatMap(\.issues).contains { $0.severity == .error } ? .bad : .good
     }
 }

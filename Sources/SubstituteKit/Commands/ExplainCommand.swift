@@ -238,11 +238,7 @@ struct ExplainCommand {
         if let command = answer.command { console.print("  \(words): \(command)") }
         if let entry = answer.explanation?.substitution {
             console.print("  entry  \(visible(path)):\(entry.line): \(quoted(entry.url))")
-            console.print("  file   \(visible(entry.file)), \(ByteCount(entry.size))")
-        }
-        if let response = answer.response {
-            console.print("  HTTP/1.1 \(response.statusCode)")
-            for (name, value) in Self.fields(response) { console.print("  \(name): \(visible(value))") }
+            console.print("  file   \(visible(entry.file)), \(ByteCount(entry.size)), \(entry.mediaType)")
         }
         console.print("")
     }
@@ -272,16 +268,12 @@ struct ExplainCommand {
     }
 
     private func printJSON(_ answer: ExplainedRequest) throws {
-        let fields = answer.response.map { Dictionary(Self.fields($0), uniquingKeysWith: { $1 }) }
+        let fields = answer.response?.allHeaderFields as? [String: String]
         try console.printJSON([
             "url": visible(answer.text), "substituted": answer.response != nil,
             "file": answer.explanation?.substitution.map { visible($0.file) },
             "status": answer.response?.statusCode, "headers": fields?.mapValues { visible($0) },
             "reason": answer.sentence, "browserURL": answer.browserURL.map { visible($0) }, "command": answer.command,
         ])
-    }
-
-    private static func fields(_ response: HTTPURLResponse) -> [(String, String)] {
-        (response.allHeaderFields as? [String: String] ?? [:]).sorted { $0.key < $1.key }
     }
 }

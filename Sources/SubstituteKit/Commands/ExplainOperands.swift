@@ -59,7 +59,8 @@ struct ExplainOperands {
     private func subject(_ word: String, _ console: Console) throws -> Subject {
         if word == "-" {
             let input = try console.readAll()
-            return HARFile.isLikely(input) ? try Self.subject(input, "<stdin>") : .questions(Self.list(input))
+            let isRecording = HARFile.isLikely(input)
+            return try isRecording ? Self.subject(input, "<stdin>") : .questions(Self.list(input, "<stdin>"))
         }
         if Self.isURL(word) { return .questions(Self.questions(about: word)) }
         switch folder.targetKind(of: word) {
@@ -72,7 +73,7 @@ struct ExplainOperands {
         default:
             let data = try folder.contents(of: word)
             if HARFile.isLikely(data) { return try Self.subject(data, word) }
-            let questions = Self.list(data)
+            let questions = try Self.list(data, word)
             // A list may contain mistakes, but at least one line must be a URL.
             guard questions.contains(where: { $0.url.contains("//") }) else {
                 throw ToolError("\(quoted(word)) is neither a recording (HAR) nor a list of URLs, one per line")
@@ -110,56 +111,21 @@ extension ExplainOperands {
         }
     }
 
-    private static func list(_ data: Data) -> [Question] {
-        let lines = UnicodeText.utf8(data).split(separator: UInt8(ascii: "\n")).map { line in
-            String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        }
-        // In a list, empty lines and comments are not URLs.
-        return withoutColumns(lines.filter { !$0.isEmpty && !$0.hasPrefix("#") || lines.count == 1 })
-            .flatMap(urls(in:)).flatMap(questions(about:))
-    }
-
-    /// Returns the first cell with a URL of each row, if the lines are a table whose first row names the columns.
-    private static func withoutColumns(_ lines: [String]) -> [String] {
-        guard let head = lines.first, !head.contains("//"),
-            let separator = head.first(where: { ",;\t".contains($0) }),
-            lines.dropFirst().allSatisfy({ $0.contains(separator) }), lines.count > 1
-        else { return lines }
-        return lines.dropFirst().map { line in
-            // A cell in quotation marks may contain the separator.
-            var isQuoted = false
-            let cells = line.split { character in
-                if character == "\"" { isQuoted.toggle() }
-                return character == separator && !isQuoted
+    /// Reads a list of URLs, one in each line; empty lines and those that begin with "#" are left out.
+    private static func list(_ data: Data, _ name: String) throws(ToolError) -> [Question] {
+        var urls: [String] = []
+        let lines = UnicodeText.utf8(data).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            if text.isEmpty || text.hasPrefix("#") { continue }
+            guard !text.contains(where: { $0.isWhitespace || $0 == "\"" }) else {
+                let place = "\(visible(name)):\(index + 1)"
+                throw ToolError("\(place): \(quoted(text)) is more than a URL; write one URL in each line")
             }
-            return cells.first { $0.contains("//") }.map(String.init) ?? line
+            urls.append(text)
         }
+        return urls.flatMap(questions(about:))
     }
-
-    /// Returns the URLs in a line of a list, without the marks of the list and of the text around it.
-    private static func urls(in line: String) -> [String] {
-        let content = line.replacing(bullet, with: "")
-        var start = content.startIndex
-        var parts: [Substring] = []
-        for separator in content.matches(of: separator) {
-            parts.append(content[start..<separator.range.lowerBound])
-            start = separator.range.upperBound
-        }
-        return (parts + [content[start...]]).map { part in
-            // No URL has a tab, or a quotation mark: there, the next cell of a table begins.
-            let part = part.prefix { $0 != "\t" }
-            let cell = part.first == "\"" ? part.dropFirst().prefix { $0 != "\"" } : part
-            let text = cell.trimmingCharacters(in: CharacterSet(charactersIn: " \t\"“”„«»<>'‘’"))
-            return text.hasSuffix(",") || text.hasSuffix(";")
-                ? String(text.dropLast()).trimmingCharacters(in: CharacterSet(charactersIn: "\"“”'’")) : text
-        }
-    }
-
-    /// The number or the bullet of a line in a list.
-    nonisolated(unsafe) private static let bullet =
-        /^([0-9]{1,4}[.):]|[\-*+•·–>]|\[[ x]?\])\s+(?=["“<']?(https?:)?\/\/)/
-    /// The comma between two URLs.
-    nonisolated(unsafe) private static let separator = /[,;\t] *+(?=["“]?https?:\/\/)/
 
     /// Returns one question about a URL; returns two for `//host/path`.
     ///

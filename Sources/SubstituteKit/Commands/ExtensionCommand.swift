@@ -60,13 +60,6 @@ enum ExtensionCommand {
                     + "\(doubled.count == 1 ? "it" : "them") from the root"
             )
         }
-        let lost = WebViewCheck.lostReferences(in: web)
-        if lost > 0 {
-            console.print(
-                "\(counted(lost, "reference")) in its stylesheets and scripts \(lost == 1 ? "leads" : "lead") nowhere in a browser; "
-                    + "see: \(console.tool.words("check --web-views"))"
-            )
-        }
         let dated = web.ruleset.dated
         if !dated.isEmpty { console.print("\nAlso shown after their last day, until you run this again:") }
         for substitution in dated {

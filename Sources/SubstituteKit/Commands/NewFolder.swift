@@ -15,25 +15,11 @@ enum NewFolder {
         default: throw UsageError("\(quoted(name)) is a file; \(example(console))")
         }
         if name.isEmpty { throw UsageError("the name of the folder is empty; \(example(console))") }
-        if name.hasPrefix("./") || name.hasPrefix("../") { return }
-        let server = name.prefix { !"/?#:".contains($0) }
-        // A name such as "www.example.com" or "example.com/news" is the address of a page.
-        let isAddress =
-            server.dropFirst().contains(".") && folder.kind(of: String(server)) == nil
-            && (server.count < name.count || name.lowercased().hasPrefix("www.")
-                || ["com", "org", "net", "de", "io", "dev", "app", "co"].contains(name.split(separator: ".").last ?? ""))
-        if name.contains("://") || name.hasPrefix("//") || isAddress {
+        if name.contains("://") {
             throw UsageError(
                 "\(quoted(name)) is a URL; name a folder, such as \(console.tool.words("init Substitutions")), and then load "
                     + "the URL into it: \(console.tool.words("add \(visible(name))"))"
             )
-        }
-        let file = name.split(separator: "/").last.map(String.init) ?? name
-        if MediaType(fileName: file) != nil || file.lowercased().hasSuffix(".har") {
-            throw UsageError("\(quoted(name)) is the name of a file; \(example(console))")
-        }
-        if name.contains(where: { "=<>|*?\"“”„".contains($0) }) {
-            throw UsageError("\(quoted(name)) is not the name of a folder; \(example(console))")
         }
     }
 

@@ -6,11 +6,10 @@ import SubstituteCheckKit
 enum PageRecording {
     /// The options that only pages in a browser have.
     static let options: [any CommandOption] = [
-        Device.option, LoadOptions.scroll, LoadOptions.wait, show, har, BrowserSettings.timeout, BrowserProgram.option,
+        Device.option, LoadOptions.scroll, LoadOptions.wait, har, BrowserSettings.timeout, BrowserProgram.option,
         BrowserSettings.noSandbox,
     ]
 
-    private static let show = Option("show", "Open a window, and record until it is closed.")
     private static let har = Option("har", value: "file", "Also save the recording (HAR) in this file.") { $0 }
 
     /// Loads pages, and adds their resources.
@@ -27,19 +26,16 @@ enum PageRecording {
         // manifest, because the run reads it again.
         _ = try Addition(to: manifest, console)
         var settings = try BrowserSettings(arguments, console)
-        settings.hasWindow = arguments.has(show)
-        if settings.hasWindow, devices.count > 1 { throw UsageError("--show is for one device") }
 
         let kept = try arguments[har]
         if let kept { try checkPlace(of: kept, besides: manifest.folder, console) }
 
-        let screens: [Device?] = devices.isEmpty ? [settings.hasWindow ? nil : .desktop] : devices
+        let screens: [Device] = devices.isEmpty ? [.desktop] : devices
         let show = console.network.showProgress
         let recorder = try Recorder(limit: filter.limit ?? .max) { count, bytes in
             show?(ProgressLine.line("\(counted(count, "response")), \(ByteCount(bytes))"))
         }
         settings.maximumBody = recorder.limit
-        if settings.hasWindow { console.printError("Recording; close the browser's window to end it.") }
         var (notes, failed): ([String], Set<String>) = ([], [])
         do {
             defer { show?(ProgressLine.line("")) }
@@ -50,15 +46,11 @@ enum PageRecording {
                     recorder.traffic = browser.traffic
                     for url in urls {
                         try await browser.load(url.text, manner)
-                        // In a window, the user decides when the page is complete.
-                        if settings.hasWindow { continue }
                         try await check(browser, shows: url.text)
-                        try await browser.loadCandidates()
                         let status = await browser.status ?? 200
                         if status >= 400 { await browser.report("\(shortened(url.text)) answers \(status)", .page) }
                         if await browser.incompleteness != nil || status >= 400 { failed.insert(url.text) }
                     }
-                    if settings.hasWindow { try await browser.waitUntilClosed() }
                     return await browser.notes
                 }
             }

@@ -58,7 +58,7 @@ extension Fetcher.FetchedResponse {
             case 204, 205: ", so it has no file at this URL"
             case 304: ", though nothing was loaded before; load it with substitute add --in-browser"
             case 401:
-                ", because it asks for a password; sign in there with substitute add --in-browser --show --include-private"
+                ", because it asks for a password; sign in there in a browser, and add its recording (HAR) with --include-private"
             case 403, 406:
                 ", because it refuses some programs, networks and pages; load it with substitute add --in-browser, or save it in a browser"
             case 429:

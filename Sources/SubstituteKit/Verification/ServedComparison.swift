@@ -16,8 +16,6 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         let url: String
         let substitution: Substitution
         let served: Served
-        /// The differing lines; nil unless both are texts.
-        let difference: TextDifference?
 
         /// Both sizes in words, as a clause for messages.
         var sizes: String { "here \(ByteCount(substitution.size)), \(served.words)" }
@@ -80,31 +78,21 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
             if compared.isEmpty { _ = await held.size(body) }
             return .proceed
         }
-        for first in compared { note(served, isPart: held.responseStatusCode == 206, for: first) }
+        for first in compared { note(served, for: first) }
         return .proceed
     }
 
-    private func note(_ served: Served, isPart: Bool, for first: FirstRequests.First) {
+    private func note(_ served: Served, for first: FirstRequests.First) {
         guard let answer = table.answer(to: first.request),
             let substitution = table.explain(first.request).substitution
         else { return }
-        var difference: TextDifference?
-        // A byte range may begin in the middle of a line.
-        if case .body(let data) = served, data != answer.data, !isPart {
-            difference = TextDifference(answer.data, data)
-        }
         lock.withLock {
             // A page may request a URL more than once, for example for the byte ranges of a video. One differing
             // response is enough.
             if case .body(let data) = served, data == answer.data {
                 same.insert(first.url)
             } else {
-                found[first.url] = Change(
-                    url: first.url,
-                    substitution: substitution,
-                    served: served,
-                    difference: difference
-                )
+                found[first.url] = Change(url: first.url, substitution: substitution, served: served)
             }
         }
     }

@@ -189,31 +189,10 @@ struct VerificationPage {
             <article id="change\(number)-\(index + 1)">
             <h4>\(HTML.breakable(change.substitution.file))</h4>
             <p class="counts">\(link(change.url)): \(HTML.escaped(change.sizes))</p>
-            \(change.difference.map(text) ?? "")
             </article>
             """
         }
-        return "<h3>Changed files</h3>\n<p class=\"counts\"><del>− here</del> <ins>+ on the server</ins></p>\n"
-            + items.joined(separator: "\n")
-    }
-
-    private func text(_ difference: TextDifference) -> String {
-        let lines = difference.lines.map { line in
-            switch line {
-            case .same(let text): "<span>  \(content(text))</span>"
-            case .here(let text): "<del>− \(content(text))</del>"
-            case .there(let text): "<ins>+ \(content(text))</ins>"
-            case .gap(let count): "<em>\(counted(count, "equal line"))</em>"
-            }
-        }
-        let rest = difference.leftOut
-        let end = rest == 0 ? "" : "<em>\(counted(rest, "more line")) \(rest == 1 ? "differs" : "differ")</em>"
-        return "<pre tabindex=\"0\" aria-label=\"Differing lines\">\(lines.joined())\(end)</pre>"
-    }
-
-    private func content(_ text: String) -> String {
-        text.split(separator: "\t", omittingEmptySubsequences: false).map { HTML.escapedContent(String($0)) }
-            .joined(separator: "\t")
+        return "<h3>Changed files</h3>\n" + items.joined(separator: "\n")
     }
 
     // MARK: - Details

@@ -140,15 +140,5 @@ struct LongLineTests {
         }
         #expect(growth < Growth.limit)
     }
-
-    @Test("A list of URLs is read in linear time", arguments: [" ", "\t", ", ", "\", \"", "\thttps://h/a,"])
-    func lists(part: String) throws {
-        let growth = try Growth.whenEightfold(2000) { count in
-            let list = Data("https://h/a\(repeated(part, count))b".utf8)
-            let console = Console(folder: "/", sink: { _, _ in }, source: { .success(list) })
-            _ = try ExplainOperands(["-"], in: console.folder).subjects(console)
-        }
-        #expect(growth < Growth.limit)
-    }
 }
 #endif

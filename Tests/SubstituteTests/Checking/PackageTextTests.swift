@@ -34,7 +34,7 @@ struct PackageTextTests {
     func words() {
         #expect(ToolName([:]).words("check") == "substitute check")
         let plugin = ["SUBSTITUTE_VERB": "substitute"]
-        #expect(ToolName(plugin).words("check --web-views") == "swift package substitute check --web-views")
+        #expect(ToolName(plugin).words("check --all") == "swift package substitute check --all")
         #expect(ToolName(plugin).words("init") == "swift package substitute-edit init")
         #expect(ToolName(plugin).words("--help") == "swift package substitute --help")
     }

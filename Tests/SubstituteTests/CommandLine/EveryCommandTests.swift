@@ -13,18 +13,14 @@ struct EveryCommandTests {
         "add": ["https://h/x"], "add --in-browser": ["https://h/"], "add --only image": ["page.har"],
         "update": [], "update --dry-run": ["https://h/a"], "check": [], "explain": ["https://h/x"], "preview": [],
         "preview --format text": [], "browse": ["https://h/"], "verify": ["https://h/"], "extension": ["-o", "Out"],
-        "capture": ["https://h/"], "import": ["page.har"], "outdated": [], "list": [], "webextension": ["-o", "Out"],
     ]
     private static let names = operands.keys.sorted()
 
     /// Splits the beginning of a command line into its words.
     private static func words(of name: String) -> [String] { name.components(separatedBy: " ") }
 
-    /// Returns the command that messages name, also if it was called by an old word.
-    private static func verb(of name: String) -> String {
-        let first = words(of: name)[0]
-        return OldWords.commands[first]?[0] ?? first
-    }
+    /// Returns the command that messages name.
+    private static func verb(of name: String) -> String { words(of: name)[0] }
 
     private let folder: TemporaryFolder
 
@@ -54,11 +50,6 @@ struct EveryCommandTests {
     func all() {
         let verbs = Set(Self.names.map(Self.verb(of:))).union(["init"])
         #expect(verbs == Set(Command.all.filter(\.isListed).map(\.name)) && verbs.count == 9)
-        #expect(
-            Set(Self.names.map { Self.words(of: $0)[0] }).isSuperset(
-                of: OldWords.commands.keys.filter { $0 != "schema" }
-            )
-        )
     }
 
     @Test("Only --dry-run, --output, --help, --method and --header have a short form")
@@ -81,7 +72,7 @@ struct EveryCommandTests {
         )
     }
 
-    @Test("Every command tells an unknown option", arguments: Command.all.map(\.name) + OldWords.commands.keys.sorted())
+    @Test("Every command tells an unknown option", arguments: Command.all.map(\.name))
     func unknownOption(name: String) async throws {
         try await expectUsageError([name, "--nonsense"], "there is no option \"--nonsense\"; ")
     }
@@ -90,7 +81,7 @@ struct EveryCommandTests {
         "Every command that takes a certain number of operands refuses one more",
         arguments: [
             "init a b", "init --schema a", "add a b c.har", "preview a b", "preview --format json a b",
-            "browse a https://h/ https://i/", "extension a b -o Out", "completions bash zsh", "list a b", "schema a",
+            "browse a https://h/ https://i/", "extension a b -o Out", "completions bash zsh",
         ]
     )
     func surplusOperand(line: String) async throws {
@@ -121,7 +112,7 @@ struct EveryCommandTests {
 
     @Test(
         "Every command that reads standard input tells that it is closed",
-        arguments: ["check", "explain", "add", "import"]
+        arguments: ["check", "explain", "add"]
     )
     func closedInput(name: String) async throws {
         try folder.write("{}", to: "manifest.json")

@@ -61,7 +61,6 @@ struct AddTests {
             turned.errors.contains("name the manifest before the recording: \"manifest.json page.har\""),
             "\(turned)"
         )
-        #expect(try await site.run("extension", "-p", "h").errors.contains("did you mean --pages?"))
         for operand in ["localhost/d.json", "localhost"] {
             let result = try await site.run("add", "manifest.json", operand)
             #expect((result.output + result.errors).contains("was not loaded"), "\(result)")

@@ -68,7 +68,7 @@ struct HostileServerTests {
             (304, "ETag", "a", "load it with substitute add --in-browser"),
             (
                 401, "WWW-Authenticate", #"Basic realm="a""#,
-                "sign in there with substitute add --in-browser --show --include-private"
+                "sign in there in a browser, and add its recording (HAR) with --include-private"
             ),
             (403, "X-A", "1", "save it in a browser"), (429, "Retry-After", "120", "try again in 120 seconds"),
             (429, "Retry-After", "Wed, 25 Nov 2026 18:00:00 GMT", "try again later"),

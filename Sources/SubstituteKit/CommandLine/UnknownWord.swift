@@ -3,8 +3,8 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionChecking
 
-/// The words with which users of other tools ask for what this tool calls something else.
-enum OtherTools {
+/// The remedies for a command or an option that does not exist.
+enum UnknownWord {
     // MARK: - Commands
 
     /// Returns what to type instead of a command that does not exist; nil for an empty command line.
@@ -29,9 +29,6 @@ enum OtherTools {
     static func remedy(forOption name: String, _ options: [any CommandOption], among commands: [Command]) -> String? {
         if let near = suggestion(for: name, among: options.map(\.name)) { return "did you mean --\(near)?" }
         let word = name.lowercased()
-        let own = Set(options.map(\.name))
-        let old = OldWords.options.values.compactMap { $0["--\(word)"] ?? $0["-\(word)"] }.sorted()
-        if let option = old.first(where: own.contains) { return "did you mean --\(option)?" }
         let others = commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
         if !others.isEmpty { return "\(others.joined(separator: ", ")) \(others.count == 1 ? "has" : "have") it" }
         let names = options.map { "--\($0.name)" }.joined(separator: ", ")
