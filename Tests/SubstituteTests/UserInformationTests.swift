@@ -80,7 +80,7 @@ struct UserInformationTests {
 
     @Test(
         "Neither terminal, report nor JSON shows it, wherever it stands",
-        arguments: 1...(Program.isLongRun ? 200 : 8)
+        arguments: 1...(Program.isLongRun ? 40 : 8)
     )
     func printed(seed: UInt64) async throws {
         var numbers = Numbers(state: seed)
