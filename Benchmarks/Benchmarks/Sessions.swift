@@ -55,7 +55,7 @@ struct Sessions {
             + stopwatch.rows(
                 "the same, recorded",
                 recorded(cache, to: fixture.folder.appendingPathComponent("app.har"), throughProtocol, urls),
-                against: [(contender("not recorded", throughProtocol, urls), .atMost(4))]
+                against: [(contender("not recorded", throughProtocol, urls), .atMost(1.5))]
             )
     }
 

@@ -126,7 +126,7 @@ struct RecordingFileTests {
 
     @Test("The answers of a file are counted in the recording, although its limit leaves no room for a higher number")
     func fullCounts() throws {
-        let log = try makeLog(limit: 700)
+        let log = try makeLog(limit: 3000)
         for _ in 0..<100 { log.observe(.answered(head, byteCount: 1), of: request, by: nil) }
         try log.save()
         let text = try String(contentsOf: file, encoding: .utf8)

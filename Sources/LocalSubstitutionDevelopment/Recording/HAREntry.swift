@@ -63,9 +63,7 @@ package struct HAREntry: Sendable {
                 "cache": [String: String](), "request": request.merging(common) { $1 },
                 "response": response.merging(common) { $1 },
             ]
-            if let substitution {
-                entry["_substitution"] = try JSONSerialization.jsonObject(with: JSONEncoder().encode(substitution))
-            }
+            entry["_substitution"] = substitution?.object
             return try JSONSerialization.data(withJSONObject: entry, options: [.sortedKeys, .withoutEscapingSlashes])
         }
     }

@@ -1,9 +1,9 @@
 /// The facts about a request and its response that HAR 1.2 does not cover.
 ///
 /// In the HAR file, they are the entry's field `_substitution`.
-package struct RecordedAnswer: Codable, Sendable {
+package struct RecordedAnswer: Decodable, Sendable {
     /// The source of the response.
-    package enum Answerer: String, Codable, Sendable {
+    package enum Answerer: String, Decodable, Sendable {
         /// A file of the app.
         case file
         /// The last good copy of an `OfflineArchive`.
@@ -36,4 +36,13 @@ package struct RecordedAnswer: Codable, Sendable {
     package var isShortened: Bool?
 
     package init(_ answeredBy: Answerer) { self.answeredBy = answeredBy }
+
+    /// The value of `_substitution`.
+    var object: [String: Any] {
+        let known: [String: Any?] = [
+            "answeredBy": answeredBy.rawValue, "file": file, "line": line, "times": times, "bytes": bytes,
+            "ended": ended, "isShortened": isShortened,
+        ]
+        return known.compactMapValues(\.self)
+    }
 }

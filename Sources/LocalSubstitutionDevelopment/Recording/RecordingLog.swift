@@ -305,8 +305,9 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
         count.methods[item.request.httpMethod ?? "GET", default: 0] += 1
         count.statuses[status == 0 ? "no answer" : "\(status)", default: 0] += 1
-        count.text = known == nil ? json(key, count) : nil
-        guard known != nil || count.text.map({ reserve($0.count) }) == true else { return false }
+        count.text = nil
+        // The entry is rendered when it is written. Without these texts, it takes about 1 KB.
+        guard known != nil || reserve(key.url.utf8.count + (key.file?.utf8.count ?? 0) + 2000) else { return false }
         counts[key] = count
         return true
     }
