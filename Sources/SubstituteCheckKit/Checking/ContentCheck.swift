@@ -62,8 +62,7 @@ extension ContentCheck {
     /// True if a file may have an expected format, although its first bytes are not those of the format.
     ///
     /// An MP3 may begin with padding. A ZIP archive may begin with a program that unpacks the archive. A PDF may begin
-    /// with lines for a printer. An SVG may begin with a long comment, or be encoded in UTF-16; the XML parser checks
-    /// the SVG later.
+    /// with lines for a printer. An SVG may begin with a long comment, or be encoded in UTF-16.
     static func isUnclear(_ head: [UInt8], among expected: Set<FileFormat>) -> Bool {
         expected == [.mp3] && FileFormat.isBinary(head) || expected == [.zip] && head.starts(with: "MZ".utf8)
             || expected == [.pdf] && Data(head.prefix(1024)).range(of: Data("%PDF-".utf8)) != nil

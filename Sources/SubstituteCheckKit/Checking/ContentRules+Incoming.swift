@@ -37,10 +37,7 @@ extension ContentRules {
     private static func refusal(of file: FileSample, named isNamed: Bool, isPage: Bool) -> String? {
         let essence = file.type.essence
         if file.format == .lfsPointer { return "it is a Git LFS pointer" }
-        if let error = ErrorMessage(file) { return "it is \(error.what) (\(quoted(error.text))); \(error.remedy)" }
         if !file.type.isUnknown, file.isStrayPage { return "it is a web page, not \(essence)" }
-        if essence == "text/css", file.isJSONObject { return "it is JSON, not \(essence)" }
-        if CutFile.isCut(file) { return "it ends too early, so a part of it is missing" }
         guard let expected = file.expected else { return refusal(ofText: file, named: isNamed, isPage: isPage) }
         if file.head.isEmpty { return "it is empty" }
         if let format = file.format, format != .gzip || expected.contains(.gzip) { return nil }
@@ -58,7 +55,7 @@ extension ContentRules {
         {
             return "it begins with \(quoted("<\(tag)")), so it is a web page, not \(type.essence)"
         }
-        if let start = Disguise.missingStart(of: file) {
+        if let start = file.missingStart {
             return "it does not begin with \(quoted(start)), as \(type.canonical.essence) must"
         }
         // Services send any text as JSON, so only a name that ends in .json or .xml decides.

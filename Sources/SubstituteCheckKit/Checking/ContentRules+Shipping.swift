@@ -6,14 +6,6 @@ import SubstitutionRules
 extension ContentRules {
     /// Finds passwords, keys and tokens.
     static func isPublic(_ file: FileSample) -> ContentProblem? {
-        if file.type.isHTML, let match = file.firstMatch(of: visitToken) {
-            let name = String(match.1)
-            return file.problem(
-                "token of a visit",
-                "has a token of one visit (\(quoted(name))), which the server refuses later, so its forms fail; leave "
-                    + "the page to the network, or remove its forms"
-            )
-        }
         guard let (mark, line) = PublishedKey.found(in: file) else { return nil }
         return file.problem(
             "key \(file.path)",
@@ -21,11 +13,6 @@ extension ContentRules {
                 + "it replaced where it is valid"
         )
     }
-
-    /// The names under which Rails, Laravel, Django, Symfony, ASP.NET and others put such a token into a page.
-    nonisolated(unsafe) private static let visitToken =
-        /name=["']?(csrf-token|csrf_token|_csrf|_csrf_token|csrfmiddlewaretoken|authenticity_token|_token|__RequestVerificationToken|__VIEWSTATE)["']?[^>]{0,100}\b(?:content|value)=["']?[^"'\s>]{8,}/
-        .ignoresCase()
 
     /// Finds files of a project that an entry for a folder takes along.
     static func isMeant(_ file: FileSample) -> ContentProblem? {
@@ -94,14 +81,4 @@ extension ContentRules {
         "dockerfile": "a file of a build", "gemfile.lock": "a file of Ruby", "podfile": "a file of CocoaPods",
         "web.config": "a file of a server", "nginx.conf": "a file of a server", "_htaccess": "a file of a server",
     ]
-
-    /// Finds PNGs that Xcode has changed for apps (CgBI), which no browser shows.
-    static func isForAllBrowsers(_ file: FileSample) -> ContentProblem? {
-        guard file.format == .png, file.head.dropFirst(12).starts(with: "CgBI".utf8) else { return nil }
-        return file.problem(
-            "CgBI",
-            "is a PNG that Xcode has changed for an app (CgBI), which browsers do not show; take the original, or "
-                + "restore it: xcrun pngcrush -revert-iphone-optimizations"
-        )
-    }
 }

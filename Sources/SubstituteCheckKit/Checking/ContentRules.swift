@@ -1,6 +1,7 @@
 package import Foundation
 package import LocalSubstitutionCache
 import SubstitutionChecking
+import SubstitutionRules
 
 /// A mistake in the content of a file.
 struct ContentProblem {
@@ -20,10 +21,8 @@ package enum ContentRules {
     ///
     /// Only the first mistake is reported, because further mistakes may be its consequences.
     private static let all: [ContentRule] = [
-        isMeant, isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, isItself, hasFormatOfType, isNoData,
-        isNoMarkup, isJoined, isJSON, beginsWithDeclaration, isInItsEncoding, isXML, declaresLinks, isBuilt,
-        isForBrowsers, isForEveryComputer, hasSlashes, isDecodedOnce, isIndex, isForAllBrowsers, isWhole, isPublic,
-        isSmallPicture, hasTimes, isSelfContained, isForScreens,
+        isMeant, isFilled, isNoPlaceholder, hasStart, hasFormatOfType, isNoMarkup, isJoined, isJSON, isSent, isPublic,
+        isSmallPicture, isForScreens,
     ]
 
     /// Returns the first mistake in the content of a file; nil if there is none.
@@ -62,23 +61,13 @@ package enum ContentRules {
         }
     }
 
-    private static func isNoErrorMessage(_ file: FileSample) -> ContentProblem? {
-        guard let message = ErrorMessage(file) else { return nil }
-        return file.problem(
-            "error message",
-            "is \(message.what) (\(quoted(message.text))), not \(file.type.isHTML ? "the page" : "a file"); "
-                + message.remedy
-        )
-    }
-
-    private static func isNotDisguised(_ file: FileSample) -> ContentProblem? {
-        Disguise.problem(of: file).map { file.problem($0, $0) }
-    }
-
-    /// Finds stylesheets that are a JSON object, such as a service's answer.
-    private static func isNoData(_ file: FileSample) -> ContentProblem? {
-        guard file.type.essence == "text/css", file.isJSONObject else { return nil }
-        return file.problem("data", "is JSON, but is sent as \(file.type.essence); put the right file in its place")
+    private static func hasStart(_ file: FileSample) -> ContentProblem? {
+        file.missingStart.map { start in
+            file.problem(
+                "start",
+                "does not begin with \(quoted(start)), as \(file.type.canonical.essence) must; export it again"
+            )
+        }
     }
 
     /// Finds stylesheets and scripts that begin with a tag; for browsers, this tag is a syntax error.
@@ -151,145 +140,17 @@ package enum ContentRules {
         return lines.count > 1 && lines.allSatisfy { $0.first == UInt8(ascii: "{") && JSONProblem(in: Data($0)) == nil }
     }
 
-    private static func isXML(_ file: FileSample) -> ContentProblem? {
-        let isSVG = file.type.essence == "image/svg+xml"
-        guard file.type.isXML, let text = file.text, let problem = XMLCheck.problem(in: text, isSVG: isSVG)
-        else { return nil }
-        return file.problem("xml \(file.path)", "cannot be read as \(isSVG ? "SVG" : "XML"): \(problem)")
-    }
-
-    private static func isForBrowsers(_ file: FileSample) -> ContentProblem? {
-        guard file.type.essence == "text/css", let text = file.text, let found = StylesheetScan.problem(in: text)
-        else { return nil }
+    /// Finds a page that a server has to run.
+    private static func isSent(_ file: FileSample) -> ContentProblem? {
+        guard file.type.isHTML, let text = file.text, let found = text.range(of: Data("<?php".utf8)) else { return nil }
         return file.problem(
-            "css \(found.sentence)",
-            "has \(quoted(found.word)) in line \(found.line); \(found.sentence)"
-        )
-    }
-
-    /// Finds a stylesheet, an SVG or a page that loads something from the designer's own disk.
-    private static func isForEveryComputer(_ file: FileSample) -> ContentProblem? {
-        guard file.type.essence == "text/css" || file.type.essence == "image/svg+xml" || file.type.isHTML,
-            let text = file.text
-        else { return nil }
-        // In a page, /Users/ may be a path of the site.
-        let starts =
-            ["url(file:", "url(\"file:", "url('file:", "href=\"file:", "href=\"C:\\", "url(http://localhost"]
-            + (file.type.isHTML
-                ? ["src=\"file:", "src=\"C:\\", "src=\"http://localhost:", "src=\"//localhost:", "src=\"cid:"]
-                : ["href=\"/Users/"])
-        guard let found = starts.firstResult({ text.range(of: Data($0.utf8)) }) else {
-            return file.type.isHTML ? elsewhere(file, String(decoding: text, as: UTF8.self)) : nil
-        }
-        let word = String(
-            decoding: text[found.lowerBound...].prefix(80).prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") },
-            as: UTF8.self
-        )
-        return file.problem(
-            "own disk",
-            "has \(quoted(word)) in line \(text.line(of: found.lowerBound)), "
-                + (word.contains("cid:")
-                    ? "a part of a mail, which a page does not have; name its URL"
-                    : "an address on one computer; "
-                        + (word.contains("localhost")
-                            ? "remove it, or name its URL on the site's server" : "embed the file, or name its URL"))
-        )
-    }
-
-    /// Finds a page that loads its files from a server for tests, or from the folder in which a browser saved them.
-    private static func elsewhere(_ file: FileSample, _ page: String) -> ContentProblem? {
-        if let match = page.firstMatch(of: savedFiles), page.contains("<!-- saved from url=(") {
-            return file.problem(
-                "saved with files",
-                "was saved with its files, so it loads them from \(quoted(String(match.1))); save it as HTML only"
-            )
-        }
-        guard let match = page.firstMatch(of: testServer),
-            file.substitution.map({ $0.url.contains("//\(match.1)") }) != true
-        else { return nil }
-        let line = page[..<match.1.startIndex].count(where: \.isNewline) + 1
-        return file.problem(
-            "test server",
-            "loads from \(quoted(String(match.1))) in line \(line), a server for tests; name the site's own server"
-        )
-    }
-
-    nonisolated(unsafe) private static let savedFiles = /(?:src|href)="\.\/([^"\/]{1,200}_files\/)/
-    nonisolated(unsafe) private static let testServer =
-        /(?:<base\b[^>]{0,100}\bhref|\bsrc)\s*=\s*["']?(?:https?:)?\/\/((?:staging|stage|stg|dev|test|testing|uat|qa|preprod)[.\-][\w\-]+\.[\w.\-]+)/
-
-    /// Finds subtitles with the commas of SubRip in their times (WebVTT §4.1); browsers skip such cues.
-    private static func hasTimes(_ file: FileSample) -> ContentProblem? {
-        guard file.type.essence == "text/vtt", let match = file.firstMatch(of: timeWithComma) else { return nil }
-        let time = String(match.1)
-        return file.problem(
-            "time",
-            "has \(quoted(time)), and browsers skip a text with such a time; write "
-                + "\(quoted(time.replacingOccurrences(of: ",", with: "."))), and so in each time"
-        )
-    }
-
-    nonisolated(unsafe) private static let timeWithComma = /\n((?:[0-9]+:)?[0-9]{2}:[0-9]{2},[0-9]{3})[ \t]*-->/
-
-    /// Finds an SVG that loads another image, which browsers do not do for an SVG that is itself an image.
-    private static func isSelfContained(_ file: FileSample) -> ContentProblem? {
-        guard file.type.essence == "image/svg+xml", let match = file.firstMatch(of: outerImage) else { return nil }
-        return file.problem(
-            "outer image",
-            "loads \(quoted(String(match.1))), and where a page shows it as an image, browsers load nothing for it; "
-                + "embed that image"
-        )
-    }
-
-    nonisolated(unsafe) private static let outerImage =
-        /<(?:image|feImage)\b[^>]{0,300}\bhref="((?!data:|#|\{)[^"]{1,200})"/
-
-    /// Finds an address in a stylesheet whose folders are separated as on Windows.
-    ///
-    /// In CSS, a backslash only escapes the next character, so it disappears.
-    private static func hasSlashes(_ file: FileSample) -> ContentProblem? {
-        guard file.type.essence == "text/css", let text = file.text, text.contains(UInt8(ascii: "\\")),
-            let match = file.firstMatch(of: backslash)
-        else { return nil }
-        let address = String(match.1)
-        return file.problem(
-            "backslash",
-            "has \(quoted(String(match.0))), from which CSS drops each \"\\\"; write "
-                + quoted("url(\(address.replacingOccurrences(of: "\\", with: "/")))")
-        )
-    }
-
-    /// An address with a backslash before a letter that cannot begin the number of a character.
-    nonisolated(unsafe) private static let backslash =
-        /url\(\s*["']?([^"'()\s]{0,200}\\[g-zG-Z][^"'()\s]{0,200})["']?\s*\)/
-
-    /// Finds a folder's page that is called `index.htm` or `Index.html`, for example.
-    ///
-    /// Only `index.html` answers for the folder's URL.
-    private static func isIndex(_ file: FileSample) -> ContentProblem? {
-        let path = file.path
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
-        guard let substitution = file.substitution, substitution.namedFile.hasSuffix("/"), name != "index.html",
-            ["index.htm", "index.html"].contains(name.lowercased()),
-            let names = try? FileManager.default.contentsOfDirectory(
-                atPath: String(substitution.realPath.dropLast(name.count))
-            ), !names.contains("index.html")
-        else { return nil }
-        return file.problem(
-            "index",
-            "does not answer for its folder's URL, as only \"index.html\" does; "
-                + "rename it to \(quoted(path.dropLast(name.count) + "index.html"))"
+            "php",
+            "has \"<?php\" in line \(text.line(of: found.lowerBound)); a server runs this before it sends the page; "
+                + "save the page as a browser gets it"
         )
     }
 
     // MARK: - Size
-
-    /// Finds pictures, films, sounds, fonts and documents that end too early.
-    private static func isWhole(_ file: FileSample) -> ContentProblem? {
-        guard CutFile.isCut(file) else { return nil }
-        let part = [.png, .jpeg, .webp].contains(file.format) ? "its lower part" : "a part of it"
-        return file.problem(part, "ends too early, so \(part) is missing; download or export it again")
-    }
 
     /// The size above which an image gets a warning, in bytes.
     ///

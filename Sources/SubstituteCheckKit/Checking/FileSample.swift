@@ -60,22 +60,12 @@ struct FileSample {
     /// Returns the first `count` bytes; nil if the file cannot be read.
     func bytes(upTo count: Int) -> Data? { contents?.prefix(count) ?? substitution?.bytes(upTo: count) }
 
-    /// Returns the bytes in a range, without those beyond the end; nil if the file cannot be read.
-    func bytes(in range: Range<Int>) -> Data? {
-        contents.map { Data($0.dropFirst(range.lowerBound).prefix(range.count)) } ?? substitution?.bytes(in: range)
-    }
-
     /// The file's name in quotation marks.
     var subject: String { quoted(path) }
 
     /// Returns a mistake in this file; the predicate continues a sentence that begins with the file's name.
     func problem(_ kind: String, _ predicate: String, isAboutType: Bool = false) -> ContentProblem {
         ContentProblem(kind: kind, sentence: "\(subject) \(predicate)", isAboutType: isAboutType)
-    }
-
-    /// Returns the first match in the whole text; nil for a file that is not read as text.
-    func firstMatch<Output>(of regex: Regex<Output>) -> Regex<Output>.Match? {
-        text.flatMap { String(decoding: $0, as: UTF8.self).firstMatch(of: regex) }
     }
 
     /// The formats that the type allows; nil if none are known.
@@ -100,13 +90,28 @@ struct FileSample {
         return !type.isXML || !beginning.contains("xmlns=\"http://www.w3.org/1999/xhtml\"")
     }
 
-    /// True for a text that is one JSON object, with at least one member.
-    var isJSONObject: Bool {
-        guard beginning.first == "{", beginning.prefixMatch(of: Self.objectStart) != nil, let text else { return false }
-        return (try? JSONSerialization.jsonObject(with: text)) is [String: Any]
+    /// The name of the tag with which the text begins, after any comments; nil if it begins with no tag.
+    ///
+    /// A stylesheet or a script may begin with an HTML comment (CSS Syntax §3.1, ECMA 262 §B.1.1).
+    var firstTag: String? {
+        var rest = beginning
+        while rest.hasPrefix("<!--") {
+            guard let end = rest.range(of: "-->") else { return nil }
+            rest = rest[end.upperBound...].drop(while: \.isWhitespace)
+        }
+        return rest.prefixMatch(of: Self.tagStart).map { String($0.1) }
     }
 
-    nonisolated(unsafe) private static let objectStart = /\{\s*"/
+    nonisolated(unsafe) private static let tagStart = /<([?!]?[A-Za-z][A-Za-z0-9:\-]*)/
+
+    /// The text with which a file of this type must begin, if it does not; nil for all other files.
+    var missingStart: String? {
+        let start = Self.starts[type.canonical.essence]
+        return start.map(beginning.hasPrefix) == false ? start : nil
+    }
+
+    /// The beginnings that WebVTT §4.1 and RFC 8216 §4.3.1.1 require.
+    private static let starts = ["text/vtt": "WEBVTT", "application/vnd.apple.mpegurl": "#EXTM3U"]
 }
 
 extension Data {

@@ -105,12 +105,21 @@ struct IncomingBody {
     }
 
     /// Returns the reason why the target of a redirect is not the page or file that was asked for; nil if it may be.
+    ///
+    /// A page that asks for a password is not what was asked for.
     func refusal(redirectedTo target: String) -> String? {
         guard let last = try? URLPattern(requested: target),
-            last.identityKey != (try? URLPattern(requested: key.targetURL))?.identityKey,
-            let reason = ContentRules.refusal(of: bytes, named: FileNames.path(for: key, nil), sent: sent)
+            last.identityKey != (try? URLPattern(requested: key.targetURL))?.identityKey
         else { return nil }
-        return "it is redirected to \(shortened(target)), and \(reason)"
+        let reason = ContentRules.refusal(of: bytes, named: FileNames.path(for: key, nil), sent: sent)
+        let isSignIn =
+            sent?.isHTML == true
+            && String(decoding: bytes.prefix(100_000), as: UTF8.self).range(
+                of: "type=[\"']?password",
+                options: [.regularExpression, .caseInsensitive]
+            ) != nil
+        let words = reason ?? (isSignIn ? "it asks for a password; sign in in a browser, and save the page there" : nil)
+        return words.map { "it is redirected to \(shortened(target)), and \($0)" }
     }
 
     /// Returns what `check` will say about the content, as no or one predicate.

@@ -63,23 +63,8 @@ struct IncomingBodyTests {
         + [("css", "text/css"), ("js", "text/javascript"), ("json", "application/json"), ("txt", "text/plain")].map {
             Row("/b.\($0)", $1, page, "it is a web page, not ")
         }
-        // An error as JSON with status 200, in place of each kind of text.
-        + ["css", "js", "mjs", "json", "xml", "txt", "webmanifest", "map", "vtt", "png"].map { ending in
-            Row(
-                "/c.\(ending)",
-                "application/json",
-                #"{"error":"invalid_token","error_description":"The token has expired"}"#,
-                "it is a server's error message"
-            )
-        } + [
-            Row("/m.html", "text/html", "<title>Please update your browser</title>", "it is a page for old browsers"),
-            Row("/n.html", "text/html", "<title>302 Found</title>", "it is a page that forwards to another"),
-            Row("/d.css", "text/css", #"{"items":[1]}"#, "it is JSON, not text/css"),
-            Row("/e.js", "text/javascript", #"{"statusCode":401,"message":"Unauthorized"}"#, "error message"),
-            Row("/f.json", "application/json", #"{"detail":"Authentication credentials were not provided."}"#, "error"),
-            Row("/g.json", "application/json", #"{"success":false,"code":"E42"}"#, "it is a server's error message"),
-            Row("/h.txt", "text/plain", "404: Not Found", "it is a server's error message"),
-            Row("/i.xml", "application/xml", "<Error><Code>AccessDenied</Code></Error>", "it is a server's error"),
+        + [
+            Row("/i.png", "application/json", #"{"error":"invalid_token"}"#, "it is text, not image/png"),
             Row("/j.json", "text/plain", "Please sign in.", "it is text, not application/json"),
             Row("/k.xml", "text/plain", "Please sign in.", "it is text, not application/xml"),
             Row("/l.vtt", "text/vtt", "Please sign in.", "it does not begin with \"WEBVTT\""),
@@ -92,10 +77,6 @@ struct IncomingBodyTests {
             Row("/r.js", "text/javascript", "{}"),
             Row("/s.xml", "application/xml", "<?xml version=\"1.0\"?><feed/>"),
             Row("/t.html", "text/html", page),
-            // Bodies that are cut off although their length is right.
-            Row("/u.png", "image/png", HAR.png() + Data("IHDR IDAT 123".utf8), "it ends too early"),
-            Row("/v.jpg", "image/jpeg", Data([0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0xFF, 0xDA, 1]), "it ends too early"),
-            Row("/w.woff2", "font/woff2", Data("wOF2\0\0\0\0\0\0\u{4}\0".utf8), "it ends too early"),
             Row("/x.css", "text/css", Data([0x1F, 0x8B, 8, 0, 0]), "it is still compressed"),
             // Empty files are files, but no empty pictures.
             Row("/empty.css", "text/css", ""), Row("/empty.js", "text/javascript", ""),

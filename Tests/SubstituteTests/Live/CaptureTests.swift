@@ -433,7 +433,7 @@ struct CaptureTests {
             ("https://no-such-host.invalid/", "its server was not found (ERR_NAME_NOT_RESOLVED)"),
             ("SITE/download", "is a download, not a page"), ("SITE/loop", "it is redirected too many times"),
             ("SITE/silent", "did not answer within 8 seconds"),
-            ("SITE/members", "it is redirected to SITE/login, and it is a sign-in page (\"Sign in\")"),
+            ("SITE/members", "it is redirected to SITE/login, and it asks for a password"),
             ("GONE", "its server cannot be reached (ERR_CONNECTION_REFUSED)"),
         ]
     )

@@ -139,7 +139,7 @@ struct AddTests {
         Failure(
             name: "a sentence for a picture",
             response: LoopbackServer.Response(headers: ["Content-Type": "image/png"], body: Data("Not found".utf8)),
-            message: "it is a server's error message (\"Not found\")"
+            message: "it is text, not image/png"
         ),
         Failure(
             name: "a loop of redirects",
@@ -186,27 +186,23 @@ struct AddTests {
     @Test(
         "What a redirect leads to is judged by the URL that was asked for",
         arguments: [
-            (
-                "/members.html", "/login?next=/members.html", "Sign in",
-                "a sign-in page (\"Sign in\"); sign in in a browser"
-            ),
-            ("/members", "/login", "Sign in", "a sign-in page (\"Sign in\"); sign in in a browser"),
-            ("/area/", "/error", "404 Not Found", "an error page of a server or a proxy (\"404 Not Found\")"),
-            ("/sign-in", "/login", "Sign in", nil), ("/old", "/new", "Autumn", nil),
+            ("/members.html", "/login?next=/members.html", "Sign in", true), ("/members", "/login", "Sign in", true),
+            ("/old", "/new", "Autumn", false),
         ]
     )
-    func redirect(from path: String, to target: String, title: String, words: String?) async throws {
+    func redirect(from path: String, to target: String, title: String, isRefused: Bool) async throws {
         site.set(path, LoopbackServer.Response(status: 302, headers: ["Location": target]))
-        let page = "<!doctype html><title>\(title)</title><input type=password>"
+        let page = "<!doctype html><title>\(title)</title>" + (isRefused ? "<input type=password>" : "")
         site.set(String(target.prefix { $0 != "?" }), page, type: "text/html")
         let before = site.listing
         let result = try await site.run("add", site.url + path)
-        guard let words else {
+        guard isRefused else {
             #expect(result.status == 0 && result.output.hasPrefix("redirect "), "\(result)")
             return
         }
         #expect(result.status == 1, "\(result)")
-        #expect(result.errors.contains("it is redirected to \(site.url)\(target), and it is \(words)"), "\(result)")
+        let words = "it is redirected to \(site.url)\(target), and it asks for a password; sign in in a browser"
+        #expect(result.errors.contains(words), "\(result)")
         #expect(site.listing == before)
     }
 
