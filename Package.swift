@@ -46,7 +46,8 @@ let package = Package(
         ),
         .target(
             name: "SubstituteCheckKit",
-            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules"]
+            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules"],
+            resources: [.embedInCode("Resources")]
         ),
         .executableTarget(name: "substitute-check", dependencies: ["SubstituteCheckKit"]),
         .target(

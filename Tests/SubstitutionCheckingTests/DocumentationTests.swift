@@ -250,7 +250,7 @@ struct DocumentationTests {
             "pictures over 5 MB",
             "\(catalog)/ManifestReference.md",
             "pictureSize = 5_000 * 1024",
-            "SubstituteCheckKit/Checking/ContentRules.swift"
+            "SubstituteCheckKit/Checking/ContentRules+Pictures.swift"
         ),
         Limit(
             "files over 20 MB",

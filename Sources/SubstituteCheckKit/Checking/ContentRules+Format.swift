@@ -4,55 +4,63 @@ import SubstitutionChecking
 
 /// The rule that the first bytes of a file must not contradict its type.
 extension ContentRules {
-    static func hasFormatOfType(_ file: FileSample) -> ContentProblem? {
-        guard let expected = file.expected else { return textProblem(file) }
-        if let format = file.format, expected.contains(format) { return nil }
+    /// Finds a file whose entry says the wrong type, and which is right itself.
+    static func wrongType(_ file: FileSample) -> ContentFinding? {
+        guard file.substitution?.entry.type != nil, let format = otherFormat(of: file), let type = format.usualType
+        else { return nil }
+        // The field can be removed if the file's extension gives the right type.
+        let isNamedRight = MediaType(fileName: file.path).flatMap(FileFormat.expected)?.contains(format) ?? false
+        let remedy = isNamedRight ? "remove \"type\", or write" : "write"
+        return ContentFinding(
+            "wrong-type",
+            "is \(format.article), but \"type\" says \(file.type.essence); \(remedy) \"type\": \(quoted(type.essence))",
+            of: format.rawValue
+        )
+    }
+
+    /// Finds a file in another format than its type allows, and one whose bytes show no format.
+    static func wrongFormat(_ file: FileSample) -> ContentFinding? {
+        if let format = otherFormat(of: file) {
+            let remedy = remedy(format, file.expected ?? [], file.path)
+            return ContentFinding(
+                "wrong-format",
+                "is \(format.article), but is sent as \(file.type.essence); \(remedy)",
+                of: format.rawValue
+            )
+        }
+        guard file.format == nil else { return nil }
+        guard let expected = file.expected else {
+            guard file.type.takesCharset, EncodingGuess(Data(file.head)) == nil else { return nil }
+            let cause = "is not text, but is sent as \(file.type.essence), so it is damaged or something else"
+            return ContentFinding("wrong-format", "\(cause); export it again", of: "text")
+        }
+        if isUnclear(file.head, among: expected) { return nil }
         let names = FileFormat.allCases.filter(expected.contains).map(\.article).joined(separator: " or ")
-        if let format = file.format { return problem(format, expected, file) }
-        if ContentCheck.isUnclear(file.head, among: expected) { return nil }
         let cause =
             file.firstTag.map { "begins with \(quoted("<\($0)")), so it is HTML or XML, not \(names)" }
             ?? "does not begin like \(names), so it is damaged or something else"
-        return file.problem("no \(names)", "\(cause); export it again")
+        return ContentFinding("wrong-format", "\(cause); export it again", of: names)
     }
 
-    /// Checks a file whose type has no known formats.
+    /// Returns the format that the first bytes show, if the type does not allow it.
+    private static func otherFormat(of file: FileSample) -> FileFormat? {
+        guard let format = file.format else { return nil }
+        if let expected = file.expected { return expected.contains(format) ? nil : format }
+        // A text of a type without known formats may begin like another format.
+        let isBinary = file.type.isText && !file.isWide && FileFormat.isBinary(file.head)
+        return file.isStrayPage || isBinary ? format : nil
+    }
+
+    /// True if a file may have an expected format, although its first bytes are not those of the format.
     ///
-    /// Finds a binary file of a text type, text in no known encoding, and a page of another type.
-    private static func textProblem(_ file: FileSample) -> ContentProblem? {
-        let type = file.type
-        if let format = file.format {
-            let isBinary = type.isText && !file.isWide && FileFormat.isBinary(file.head)
-            return file.isStrayPage || isBinary ? problem(format, [], file) : nil
-        }
-        guard type.takesCharset, EncodingGuess(Data(file.head)) == nil else { return nil }
-        return file.problem(
-            "no text",
-            "is not text, but is sent as \(type.essence), so it is damaged or something else; export it again"
-        )
-    }
-
-    private static func problem(
-        _ format: FileFormat,
-        _ expected: Set<FileFormat>,
-        _ file: FileSample
-    ) -> ContentProblem {
-        let (path, essence) = (file.path, file.type.essence)
-        // The entry's "type" is wrong, not the file. The field can be removed if the file's extension gives the right
-        // type.
-        if let type = format.usualType, file.substitution?.entry.type != nil {
-            let isNamedRight = MediaType(fileName: path).flatMap(FileFormat.expected)?.contains(format) ?? false
-            let remedy = isNamedRight ? "remove \"type\", or write" : "write"
-            return file.problem(
-                format.rawValue,
-                "is \(format.article), but \"type\" says \(essence); \(remedy) \"type\": \(quoted(type.essence))",
-                isAboutType: true
-            )
-        }
-        return file.problem(
-            format.rawValue,
-            "is \(format.article), but is sent as \(essence); \(remedy(format, expected, path))"
-        )
+    /// An MP3 may begin with padding. A ZIP archive may begin with a program that unpacks the archive. A PDF may begin
+    /// with lines for a printer. An SVG may begin with a long comment, or be encoded in UTF-16.
+    static func isUnclear(_ head: [UInt8], among expected: Set<FileFormat>) -> Bool {
+        expected == [.mp3] && FileFormat.isBinary(head) || expected == [.zip] && head.starts(with: "MZ".utf8)
+            || expected == [.pdf] && Data(head.prefix(1024)).range(of: Data("%PDF-".utf8)) != nil
+            || expected == [.svg]
+                && (head.first { $0 > 0x20 } == UInt8(ascii: "<") || head.starts(with: [0xEF, 0xBB, 0xBF, 0x3C])
+                    || FileFormat.isBinary(head) && head.contains(UInt8(ascii: "<")))
     }
 
     private static func remedy(_ format: FileFormat, _ expected: Set<FileFormat>, _ file: String) -> String {

@@ -42,7 +42,7 @@ extension ContentRules {
         if file.head.isEmpty { return "it is empty" }
         if let format = file.format, format != .gzip || expected.contains(.gzip) { return nil }
         if file.format == .gzip { return "it is still compressed" }
-        let isPossible = FileFormat.isBinary(file.head) || ContentCheck.isUnclear(file.head, among: expected)
+        let isPossible = FileFormat.isBinary(file.head) || isUnclear(file.head, among: expected)
         return isPossible ? nil : "it is text, not \(essence)"
     }
 
@@ -55,9 +55,8 @@ extension ContentRules {
         {
             return "it begins with \(quoted("<\(tag)")), so it is a web page, not \(type.essence)"
         }
-        if let start = file.missingStart {
-            return "it does not begin with \(quoted(start)), as \(type.canonical.essence) must"
-        }
+        let start = rows.lazy.filter { $0.code == "wrong-start" }.compactMap { $0.finding(in: file) }.first
+        if let start { return "it \(start.predicate)" }
         // Services send any text as JSON, so only a name that ends in .json or .xml decides.
         guard isNamed, type.isXML && file.beginning.first != "<" || type.isJSON && !file.mayBeJSON else { return nil }
         return "it is text, not \(type.essence)"

@@ -18,9 +18,9 @@ struct FileSample {
     /// The format that the first bytes show; nil for most texts, and for an unknown format.
     let format: FileFormat?
     /// The whole content of a text; nil for all other files, and for texts larger than ``textSize``.
-    ///
-    /// "?" replaces each byte of a combining mark after the thirtieth in a row, so that searching takes linear time.
     let text: Data?
+    /// The facts in the header of a PNG or a JPEG; nil for all other files.
+    private(set) var picture: Picture?
     private var contents: Data?
 
     /// The size above which a text is not read whole, in bytes.
@@ -33,7 +33,8 @@ struct FileSample {
         head = Array(try substitution.contents(upTo: FileFormat.headLength))
         format = FileFormat(head: head)
         let isRead = substitution.type.isText && substitution.size <= Self.textSize
-        text = isRead ? Self.streamSafe(try substitution.contents(upTo: Self.textSize)) : nil
+        text = isRead ? Data(try substitution.contents(upTo: Self.textSize)) : nil
+        picture = Picture(self)
     }
 
     /// Creates the sample of a body that a server has sent.
@@ -41,32 +42,13 @@ struct FileSample {
         (substitution, self.path, self.type, size) = (nil, path, type, body.count)
         head = Array(body.prefix(FileFormat.headLength))
         format = FileFormat(head: head)
-        text = type.isText && body.count <= Self.textSize ? Self.streamSafe(body) : nil
+        text = type.isText && body.count <= Self.textSize ? Data(body) : nil
         contents = body
-    }
-
-    private static func streamSafe(_ text: Data) -> Data {
-        if text.isStreamSafe { return text }
-        var result = Data()
-        var marks = 0
-        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
-            marks = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : marks + 1
-            let bytes = UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
-            result += marks > 30 ? Data(repeating: UInt8(ascii: "?"), count: bytes.count) : Data(bytes)
-        }
-        return result
+        picture = Picture(self)
     }
 
     /// Returns the first `count` bytes; nil if the file cannot be read.
     func bytes(upTo count: Int) -> Data? { contents?.prefix(count) ?? substitution?.bytes(upTo: count) }
-
-    /// The file's name in quotation marks.
-    var subject: String { quoted(path) }
-
-    /// Returns a mistake in this file; the predicate continues a sentence that begins with the file's name.
-    func problem(_ kind: String, _ predicate: String, isAboutType: Bool = false) -> ContentProblem {
-        ContentProblem(kind: kind, sentence: "\(subject) \(predicate)", isAboutType: isAboutType)
-    }
 
     /// The formats that the type allows; nil if none are known.
     var expected: Set<FileFormat>? { FileFormat.expected(of: type) }
@@ -103,18 +85,4 @@ struct FileSample {
     }
 
     nonisolated(unsafe) private static let tagStart = /<([?!]?[A-Za-z][A-Za-z0-9:\-]*)/
-
-    /// The text with which a file of this type must begin, if it does not; nil for all other files.
-    var missingStart: String? {
-        let start = Self.starts[type.canonical.essence]
-        return start.map(beginning.hasPrefix) == false ? start : nil
-    }
-
-    /// The beginnings that WebVTT §4.1 and RFC 8216 §4.3.1.1 require.
-    private static let starts = ["text/vtt": "WEBVTT", "application/vnd.apple.mpegurl": "#EXTM3U"]
-}
-
-extension Data {
-    /// Returns the line of a place in a text, counted from 1.
-    func line(of place: Index) -> Int { self[..<place].count { $0 == UInt8(ascii: "\n") } + 1 }
 }

@@ -86,15 +86,17 @@ package struct ManifestCheck {
         let isUsed = found.allSatisfy { $0.severity == .warning }
         let needs = isUsed && judgesFiles ? NeedsCheck(manifest, name: name, substitutions, in: folder, on: date) : nil
         let issues = found + (needs?.issues(each: listsAll, adding) ?? [])
-        var contents = ContentCheck(manifest, name: name)
+        var contents = ContentCheck(manifest, name: name, in: folder)
         for substitution in substitutions where judgesFiles && !substitution.isExpired(on: date) {
             contents.check(substitution)
         }
+        // Files that an entry with an error means are not checked.
+        let wrongIgnores = isUsed && judgesFiles ? contents.wrongIgnores(ofBrowser: false) : []
         let own = (url.map(Self.sentences(ofNames:)) ?? []).map {
             ManifestIssue(.warning, .misnamedFolder, $0, in: name)
         }
         let isRefused = issues.contains { $0.severity == .error }
-        self.issues = (own + issues + contents.issues).enumerated().sorted { first, second in
+        self.issues = (own + issues + contents.issues + wrongIgnores).enumerated().sorted { first, second in
             // If there are errors, the warnings about unused files come last.
             let isLast = [first, second].map { isRefused && $0.element.code == .unusedFile ? 1 : 0 }
             return (isLast[0], first.element.line, first.element.column, first.offset)
@@ -180,7 +182,7 @@ extension ManifestIssue {
 
     /// True if the issue is about the whole file; the issue's position, line 1 and column 1, is a placeholder.
     package var isAboutTheWhole: Bool {
-        [.unusedFile, .unreadableManifest, .overBudget, .sameVersion, .misnamedFolder].contains(code)
+        [.unusedFile, .unreadableManifest, .overBudget, .sameVersion, .misnamedFolder, .wrongIgnore].contains(code)
     }
 }
 

@@ -11,7 +11,7 @@ import SubstitutionChecking
 /// ```
 /// A command skips the options that only the other one has. Options on the command line come after those of the file.
 struct SavedOptions {
-    static let name = "substitute.json"
+    static let name = IgnoredFindings.fileName
 
     /// The help's paragraph about the file.
     static let about = """
@@ -41,7 +41,10 @@ struct SavedOptions {
         file = folder + Self.name
         text = try FileSystem.contents(of: url)
         if let problem = JSONProblem(in: text) { throw error(problem) }
-        try read(RepairingJSONParser.parse(text).value, for: command)
+        let root = RepairingJSONParser.parse(text).value
+        // A file that only ignores warnings is for check.
+        if case .object(let members) = root.kind, members.map(\.name) == ["ignore"] { return nil }
+        try read(root, for: command)
         console.printError("\(visible(file)): \(console.tool.line([command.name] + options + pages))")
     }
 
@@ -51,7 +54,7 @@ struct SavedOptions {
         }
         let all = AddCommand.command.options + VerifyCommand.command.options
         let known = all.filter { Self.kept.contains($0.name) }
-        for member in members where !member.name.hasPrefix("$") {
+        for member in members where !member.name.hasPrefix("$") && member.name != "ignore" {
             if member.name == "pages" {
                 pages = try texts(member)
                 // Another operand could name a manifest outside this folder.

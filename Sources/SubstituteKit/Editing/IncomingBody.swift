@@ -122,7 +122,7 @@ struct IncomingBody {
         return words.map { "it is redirected to \(shortened(target)), and \($0)" }
     }
 
-    /// Returns what `check` will say about the content, as no or one predicate.
+    /// Returns the warnings of `check` about the content, as predicates.
     ///
     /// Servers send any text as JSON or XML, so only the extension of the file decides.
     ///
@@ -135,7 +135,7 @@ struct IncomingBody {
             return ["is sent as text/plain, which browsers take for no stylesheet; remove \"type\" from its entry"]
         }
         let type = type == nil ? MediaType(fileName: file) : nil
-        return [type.flatMap { ContentRules.remark(on: bytes, named: file, as: $0) }].compactMap(\.self)
+        return type.map { ContentRules.remarks(on: bytes, named: file, as: $0) } ?? []
     }
 }
 

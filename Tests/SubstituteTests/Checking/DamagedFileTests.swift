@@ -24,7 +24,7 @@ struct DamagedFileTests {
     @Test("No bytes after the beginning of a format end the check", arguments: beginnings)
     func anyBytes(name: String, bytes: [UInt8]) {
         let type = MediaType(fileName: name) ?? MediaType(essence: "application/octet-stream")
-        func check(_ rest: [UInt8]) { _ = ContentRules.remark(on: Data(bytes + rest), named: name, as: type) }
+        func check(_ rest: [UInt8]) { _ = ContentRules.remarks(on: Data(bytes + rest), named: name, as: type) }
         for byte in [0, 1, 0x7F, 0x80, 0xFE, 0xFF] as [UInt8] {
             for count in [0, 1, 7, 8, 20, 300] { check([UInt8](repeating: byte, count: count)) }
         }

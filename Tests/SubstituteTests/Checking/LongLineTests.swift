@@ -86,7 +86,7 @@ struct LongLineTests {
         let type = try #require(MediaType(fileName: parts[0]))
         let growth = Growth.whenEightfold(parts[2] == marks ? 20_000 : 4000) { count in
             let text = parts[1] + repeated(parts[2], count) + parts[3]
-            _ = ContentRules.remark(on: Data(text.utf8), named: parts[0], as: type)
+            _ = ContentRules.remarks(on: Data(text.utf8), named: parts[0], as: type)
         }
         #expect(growth < Growth.limit)
     }
@@ -120,7 +120,7 @@ struct LongLineTests {
         let (opening, closing) = (repeated("[{\"a\":", 180), repeated("}]", 60))
         let text = "\(opening)\n{ \"b\": 1, \"b\": 2 }\(closing)"
         let type = try #require(MediaType(fileName: "a.json"))
-        let remark = try #require(ContentRules.remark(on: Data(text.utf8), named: "a.json", as: type))
+        let remark = try #require(ContentRules.remarks(on: Data(text.utf8), named: "a.json", as: type).first)
         #expect(remark.hasPrefix("has \"b\" in line 2 a second time"), "\(remark)")
     }
 

@@ -1,0 +1,140 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstitutionRules
+
+/// A row of `Resources/rules.json`: a rule for the content or the name of files.
+///
+/// A row has one condition: `starts`, `lacks`, `holds`, `lines` or `name`. A row without any belongs to a function.
+struct ContentRow: Decodable, Sendable {
+    /// The code with which a folder silences the rule.
+    let code: String
+    /// The types of the files: "html", "script", "json", "xml", or whole media types; nil for all files.
+    private let types: [String]?
+    /// The texts of which one is at the beginning.
+    private let starts: [String]?
+    /// The text with which the file does not begin.
+    private let lacks: String?
+    /// The texts of which one occurs, each with the least number of characters of a key that follow.
+    private let holds: [String: Int]?
+    /// The beginnings of three or more lines, in their order.
+    private let lines: [String]?
+    /// The regular expression that the path matches.
+    private let name: String?
+    /// True if only files of an entry for a folder are judged; nobody may have meant these.
+    private let folders: Bool?
+    /// True if only texts are judged.
+    private let text: Bool?
+    /// True if all other findings about the file would be consequences.
+    private let ends: Bool?
+    /// The predicate with a remedy, in which `{found}`, `{line}` and `{type}` are replaced.
+    private let says: String?
+
+    var isLast: Bool { ends ?? false }
+
+    /// True if a function judges instead of a condition.
+    var needsFunction: Bool { says == nil }
+
+    /// Returns the finding about a file; nil if there is none.
+    func finding(in file: FileSample) -> ContentFinding? {
+        guard let says, applies(to: file), let (found, line) = match(in: file) else { return nil }
+        let words = says.replacingOccurrences(of: "{found}", with: quoted(found))
+            .replacingOccurrences(of: "{line}", with: "\(line ?? 0)")
+            .replacingOccurrences(of: "{type}", with: file.type.canonical.essence)
+        return ContentFinding(code, words, of: line == nil ? "" : file.path)
+    }
+
+    private func applies(to file: FileSample) -> Bool {
+        let type = file.type
+        if folders == true, file.substitution?.namedFile.hasSuffix("/") != true { return false }
+        if text == true, FileFormat.isBinary(file.head) { return false }
+        return types?.contains { name in
+            switch name {
+            case "html": type.isHTML
+            case "script": type.isJavaScript
+            case "json": type.isJSON
+            case "xml": type.isXML
+            default: type.canonical.essence == name
+            }
+        } ?? true
+    }
+
+    /// Returns the text that meets the condition, and its line in a text.
+    private func match(in file: FileSample) -> (found: String, line: Int?)? {
+        if let lacks { return file.beginning.hasPrefix(lacks) ? nil : (lacks, nil) }
+        if let starts { return starts.first { file.head.starts(with: $0.utf8) }.map { ($0, nil) } }
+        if let regex = Self.names[name ?? ""] {
+            return file.path.firstMatch(of: regex).map { (String(file.path[$0.range].trimmingPrefix("/")), nil) }
+        }
+        // Large texts, and texts of an unknown type, are judged by their beginning.
+        guard let data = file.text ?? (FileFormat.isBinary(file.head) ? nil : Data(file.head)) else { return nil }
+        let places =
+            lines.map { place(of: $0, in: data).map { [$0] } ?? [] }
+            ?? (holds ?? [:]).compactMap { mark, count in data.place(of: mark, before: count).map { ($0, mark) } }
+        return places.min { $0.0 < $1.0 }.map { ($0.1, data.line(of: $0.0)) }
+    }
+
+    /// Returns the place of the first of several lines that begin like this, in this order.
+    private func place(of lines: [String], in text: Data) -> (Int, String)? {
+        var places: [Int] = []
+        for line in lines {
+            guard let next = text.place(ofLine: line, from: places.last ?? 0) else { return nil }
+            places.append(next)
+        }
+        return places.first.map { ($0, lines[0]) }
+    }
+
+    // A regular expression that is never changed may be shared.
+    nonisolated(unsafe) private static let names: [String: Regex<AnyRegexOutput>] = Dictionary(
+        uniqueKeysWithValues: ContentRules.rows.compactMap { row in
+            row.name.flatMap { name in (try? Regex(name)).map { (name, $0) } }
+        }
+    )
+}
+
+extension Data {
+    /// Returns the line of a place in a text, counted from 1.
+    func line(of place: Index) -> Int { self[..<place].count { $0 == UInt8(ascii: "\n") } + 1 }
+
+    /// Returns the place of a text; nil if it does not occur from `start` on.
+    private func place(of mark: String, from start: Int) -> Int? {
+        let mark = Array(mark.utf8)
+        return withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> Int? in
+            guard let base = bytes.baseAddress, let first = mark.first else { return nil }
+            var start = start
+            while start + mark.count <= bytes.count {
+                guard let found = memchr(base + start, Int32(first), bytes.count - mark.count - start + 1) else {
+                    return nil
+                }
+                if memcmp(found, mark, mark.count) == 0 { return UnsafeRawPointer(found) - base }
+                start = UnsafeRawPointer(found) - base + 1
+            }
+            return nil
+        }
+    }
+
+    /// Returns the place of a line that begins with `mark`.
+    fileprivate func place(ofLine mark: String, from start: Int) -> Int? {
+        var start = start
+        while let place = place(of: mark, from: start) {
+            if place == 0 || self[place - 1] == UInt8(ascii: "\n") { return place }
+            start = place + 1
+        }
+        return nil
+    }
+
+    /// Returns the place of a mark that at least `count` characters of a key follow.
+    fileprivate func place(of mark: String, before count: Int) -> Int? {
+        var start = 0
+        while let place = place(of: mark, from: start) {
+            start = place + mark.utf8.count
+            if count == 0 { return place }
+            let value = self[start...].prefix(100).drop { $0 <= 0x20 || $0 == UInt8(ascii: "\\") }
+                .prefix { $0.isASCIILetter || $0.isASCIIDigit || "-+/=".utf8.contains($0) }
+            // A manual shows an example.
+            if value.count >= count, !String(decoding: value, as: UTF8.self).lowercased().contains("example") {
+                return place
+            }
+        }
+        return nil
+    }
+}
