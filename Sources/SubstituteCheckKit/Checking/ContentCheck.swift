@@ -1,5 +1,5 @@
-import Foundation
-import LocalSubstitutionCache
+package import Foundation
+package import LocalSubstitutionCache
 import SubstitutionChecking
 
 /// A check of the content of a manifest's files, by ``ContentRules``.
@@ -12,7 +12,7 @@ package struct ContentCheck {
     private let name: String
     private var ignored: IgnoredFindings
     /// The mistakes in the order in which they were found, each with its kind and position.
-    private var problems: [(kind: PlacedKind, finding: ContentFinding, sentence: String)] = []
+    private var problems: [(kind: PlacedKind, code: String, sentence: String)] = []
     /// The paths of the files that were checked, with the position at which the manifest names each file.
     private var seen: Set<PlacedKind> = []
 
@@ -22,31 +22,38 @@ package struct ContentCheck {
         let what: String
     }
 
-    init(_ manifest: SubstitutionManifest, name: String, in folder: URL) {
+    package init(_ manifest: SubstitutionManifest, name: String, in folder: URL) {
         (self.manifest, self.name, ignored) = (manifest, name, IgnoredFindings(in: folder, of: name))
     }
 
     /// Checks the file of a substitution, unless the file was already checked for the same position in the manifest.
     mutating func check(_ substitution: Substitution) {
-        let named = position(of: substitution.fileOffset)
         // Without this condition, a folder's index.html would be checked twice, because index.html answers two URLs.
-        guard seen.insert(PlacedKind(place: named, what: substitution.file)).inserted else { return }
-        var texts: [String] = []
+        let place = PlacedKind(place: position(of: substitution.fileOffset), what: substitution.file)
+        guard seen.insert(place).inserted else { return }
         do throws(FileProblem) {
-            let findings = ContentRules.findings(in: try FileSample(substitution))
-            for finding in findings where !ignored.contains(finding.code, of: substitution.file) {
-                // If the entry's "type" is wrong, and the file is right, the warning points to the "type".
-                let type = finding.code == "wrong-type" ? substitution.entry.typeOffset : nil
-                let kind = PlacedKind(place: type.map(position) ?? named, what: finding.kind)
-                texts.append("\(quoted(substitution.file)) \(finding.predicate)")
-                problems.append((kind, finding, texts.last ?? ""))
-            }
+            for finding in ContentRules.findings(in: try FileSample(substitution)) { add(finding, about: substitution) }
         } catch {
-            let finding = ContentFinding("unreadable-file", "")
-            texts.append(error.reason(for: substitution.file))
-            problems.append((PlacedKind(place: named, what: finding.kind), finding, texts[0]))
+            let reason = error.reason(for: substitution.file).trimmingPrefix("\(quoted(substitution.file)) ")
+            add(ContentFinding("unreadable-file", String(reason)), about: substitution)
         }
-        if !texts.isEmpty { sentences[substitution.file] = texts.joined(separator: ". ") }
+    }
+
+    /// Adds a mistake that a browser has found; its words, line and column are the browser's.
+    package mutating func add(_ code: String, _ words: String, _ line: Int, _ column: Int, about file: Substitution) {
+        let row = ContentRules.rows.first { $0.code == code }
+        row?.finding(words, line, column, in: file.file, as: file.type).map { add($0, about: file) }
+    }
+
+    private mutating func add(_ finding: ContentFinding, about file: Substitution) {
+        guard !ignored.contains(finding.code, of: file.file) else { return }
+        // If the entry's "type" is wrong, and the file is right, the warning points to the "type".
+        let offset = finding.code == "wrong-type" ? file.entry.typeOffset : nil
+        let sentence = "\(quoted(file.file)) \(finding.predicate)"
+        let place = position(of: offset ?? file.fileOffset)
+        problems.append((PlacedKind(place: place, what: finding.kind), finding.code, sentence))
+        if finding.isLast { others.insert(file.file) }
+        sentences[file.file] = sentences[file.file].map { "\($0). \(sentence)" } ?? sentence
     }
 
     private func position(of offset: Int) -> ManifestCheck.Position {
@@ -56,17 +63,20 @@ package struct ContentCheck {
 
     /// The messages about each file with mistakes, keyed by the file's path below the manifest's folder.
     ///
-    /// If several entries name a file, the last message about it is kept. The preview shows this message.
+    /// The preview shows them.
     private(set) var sentences: [String: String] = [:]
 
+    /// The files that are something else entirely.
+    private(set) var others: Set<String> = []
+
     /// The warnings, one for each entry and kind of mistake.
-    var issues: [ManifestIssue] {
+    package var issues: [ManifestIssue] {
         problems.grouped(by: \.kind).map { kind, same in
             let others = same.count - 1
             let rest =
                 others == 0
                 ? "" : others == 1 ? " (and one more file of this entry)" : " (and \(others) more files of this entry)"
-            let code = ManifestIssue.Code(rawValue: same[0].finding.code)
+            let code = ManifestIssue.Code(rawValue: same[0].code)
             return ManifestIssue(.warning, code, same[0].sentence + rest, in: name, at: kind.place)
         }
     }

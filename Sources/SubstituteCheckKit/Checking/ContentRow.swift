@@ -26,7 +26,9 @@ struct ContentRow: Decodable, Sendable {
     private let text: Bool?
     /// True if all other findings about the file would be consequences.
     private let ends: Bool?
-    /// The predicate with a remedy, in which `{found}`, `{line}` and `{type}` are replaced.
+    /// True if only a browser finds the mistake.
+    private let browser: Bool?
+    /// The predicate with a remedy, in which `{found}`, `{line}`, `{column}` and `{type}` are replaced.
     private let says: String?
 
     var isLast: Bool { ends ?? false }
@@ -36,11 +38,19 @@ struct ContentRow: Decodable, Sendable {
 
     /// Returns the finding about a file; nil if there is none.
     func finding(in file: FileSample) -> ContentFinding? {
-        guard let says, applies(to: file), let (found, line) = match(in: file) else { return nil }
-        let words = says.replacingOccurrences(of: "{found}", with: quoted(found))
-            .replacingOccurrences(of: "{line}", with: "\(line ?? 0)")
-            .replacingOccurrences(of: "{type}", with: file.type.canonical.essence)
-        return ContentFinding(code, words, of: line == nil ? "" : file.path)
+        guard browser != true, applies(to: file), let (found, line) = match(in: file) else { return nil }
+        return finding(found, line, in: file.path, as: file.type)
+    }
+
+    /// Returns the finding with its words; `line` is nil if the place in the file is not known.
+    func finding(_ found: String, _ line: Int?, _ column: Int = 1, in path: String, as type: MediaType)
+        -> ContentFinding?
+    {
+        let words = says?.replacingOccurrences(of: "{line}", with: "\(line ?? 1)")
+            .replacingOccurrences(of: "{column}", with: "\(column)")
+            .replacingOccurrences(of: "{type}", with: type.canonical.essence)
+            .replacingOccurrences(of: "{found}", with: quoted(found))
+        return words.map { ContentFinding(code, $0, of: line == nil ? "" : path) }
     }
 
     private func applies(to file: FileSample) -> Bool {

@@ -11,6 +11,8 @@ struct ContentFinding {
     let predicate: String
     /// The text that is equal for mistakes of which an entry for a folder reports only the first.
     let kind: String
+    /// True if the file is something else entirely.
+    var isLast = false
 
     init(_ code: String, _ predicate: String, of kind: String = "") {
         (self.code, self.predicate, self.kind) = (code, predicate, "\(code) \(kind)")
@@ -39,7 +41,8 @@ package enum ContentRules {
     static func findings(in file: FileSample) -> [ContentFinding] {
         var findings: [ContentFinding] = []
         for row in rows {
-            guard let finding = row.needsFunction ? functions[row.code]?(file) : row.finding(in: file) else { continue }
+            guard var finding = row.needsFunction ? functions[row.code]?(file) : row.finding(in: file) else { continue }
+            finding.isLast = row.isLast
             findings.append(finding)
             if row.isLast { break }
         }

@@ -18,8 +18,12 @@ package struct ManifestCheck {
     package let substitutions: [Substitution]
     /// The messages about the content of files, keyed by the file's path below the manifest's folder.
     package let contentProblems: [String: String]
+    /// The files that are something else entirely, so that a browser's findings would be consequences.
+    package let otherFiles: Set<String>
     /// True if an entry will expire on a later day.
     let hasDayToCome: Bool
+    /// The folder of the manifest's files.
+    package let folder: URL
     /// The date of the check; entries that have expired by this date do not ship their files.
     package let date: Date
 
@@ -57,10 +61,11 @@ package struct ManifestCheck {
     }
 
     private init(unreadable manifest: ManifestFile, _ error: ManifestError, on date: Date) {
-        (name, self.date) = (manifest.name, date)
+        (name, folder, self.date) = (manifest.name, manifest.folder, date)
         let hint = manifest.hint.map { "; \($0)" } ?? ""
         issues = error.issues.map { $0.with(message: $0.message + hint) }
-        (text, entries, substitutions, contentProblems, hasDayToCome) = (Data(), [], [], [:], false)
+        (text, entries, substitutions, hasDayToCome) = (Data(), [], [], false)
+        (contentProblems, otherFiles) = ([:], [])
         self.manifest = SubstitutionManifest(Data(), name: manifest.name)
     }
 
@@ -77,7 +82,7 @@ package struct ManifestCheck {
         judgesFiles: Bool = true,
         adding: ([String]) -> String? = { _ in nil }
     ) {
-        (self.name, self.text, self.date) = (name, text, date)
+        (self.name, self.text, self.folder, self.date) = (name, text, folder, date)
         manifest = SubstitutionManifest(checking: text, name: name, url: url)
         var (found, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsAll, warns: judgesFiles)
         if found.contains(where: { $0.severity == .error }), let other = Self.otherKind(of: text, name: name) {
@@ -104,7 +109,7 @@ package struct ManifestCheck {
         }.map(\.element)
         entries = manifest.places.map { Position(line: $0.line, column: $0.column) }
         self.substitutions = substitutions
-        contentProblems = contents.sentences
+        (contentProblems, otherFiles) = (contents.sentences, contents.others)
         hasDayToCome = substitutions.contains { $0.lastDay != nil && !$0.isExpired(on: date) }
     }
 

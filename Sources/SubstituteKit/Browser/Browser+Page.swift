@@ -235,7 +235,7 @@ extension Browser {
             )
             return evaluation.result.value
         } catch DevTools.Failure.silent {
-            throw ToolError("the pictures could not be compared within a minute")
+            throw ToolError("the browser did not answer within a minute")
         }
     }
 

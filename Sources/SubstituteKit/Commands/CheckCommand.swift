@@ -9,7 +9,10 @@ enum CheckCommand {
         name: "check",
         summary: "Reports everything that is wrong with a manifest, and where.",
         operands: "[OPTIONS] [MANIFEST…]",
-        options: [strict, all, watch, maxTotal, format, .json, folder],
+        options: [
+            strict, all, watch, maxTotal, format, .json, folder, inBrowser, BrowserProgram.option,
+            BrowserSettings.noSandbox,
+        ],
         discussion: """
             \(Command.aboutManifest)
             With -, the command reads the manifest from standard input; its files are in the current folder, or in the
@@ -37,6 +40,7 @@ enum CheckCommand {
         "Report an error if the files in total are larger than this, such as 5MB.",
         Quantity.size
     )
+    private static let inBrowser = Option("in-browser", "Let a browser judge the files, too; it runs none of them.")
     private static let format = ReportFormat.option(of: "issue")
     private static let folder = Option(
         "folder",
@@ -56,16 +60,17 @@ enum CheckCommand {
         }
         let limit = try arguments[maxTotal]
         let reportFormat = try arguments.format(format) ?? .text
-        let once = { try check(manifests, format: reportFormat, limit: limit, arguments, console) }
+        let judge = try arguments.has(inBrowser) ? BrowserJudge(settings: BrowserSettings(arguments, console)) : nil
+        let once = { try await check(manifests, format: reportFormat, limit: limit, judge, arguments, console) }
         if arguments.has(watch) { try await followChanges(of: manifests, console, once) }
-        return try once()
+        return try await once()
     }
 
     /// Checks the manifests now, and again after each change below their folders.
     private static func followChanges(
         of manifests: [ManifestFile?],
         _ console: Console,
-        _ check: () throws -> ExitStatus
+        _ check: () async throws -> ExitStatus
     ) async throws -> Never {
         let files = manifests.compactMap(\.self)
         guard files.count == manifests.count else {
@@ -76,7 +81,7 @@ enum CheckCommand {
         repeat {
             // In a terminal, clear the screen before each check (ECMA-48: ED and CUP).
             if console.isInTerminal { console.print("\u{1B}[H\u{1B}[2J\u{1B}[3J") }
-            _ = try check()
+            _ = try await check()
             console.print("")
             console.flush()
         } while await saves.next() != nil
@@ -87,9 +92,10 @@ enum CheckCommand {
         _ manifests: [ManifestFile?],
         format: ReportFormat,
         limit: ByteCount?,
+        _ judge: BrowserJudge?,
         _ arguments: Arguments,
         _ console: Console
-    ) throws -> ExitStatus {
+    ) async throws -> ExitStatus {
         let (date, listsAll) = (console.now(), arguments.has(all))
         let checks = try manifests.map { manifest in
             if let manifest { return ManifestCheck(manifest, on: date, listsAll: listsAll) }
@@ -97,10 +103,12 @@ enum CheckCommand {
             let text = try console.readAll()
             return ManifestCheck(text, name: "<stdin>", folder: files, on: date, listsAll: listsAll)
         }
+        var judged: [[ManifestIssue]] = []
+        for check in checks { judged.append(try await judge?.issues(of: check) ?? []) }
         let results = checks.enumerated().map { index, check in
             let folder = manifests[index]?.folder
             let more = [limit.flatMap(check.budgetIssue), folder.flatMap(check.versionIssue)].compactMap(\.self)
-            let issues = check.issues + more
+            let issues = check.issues + judged[index] + more
             return CheckReport.Result(check: check, issues: arguments.has(strict) ? issues.map(\.asError) : issues)
         }
         try CheckReport(results, console).print(as: format)

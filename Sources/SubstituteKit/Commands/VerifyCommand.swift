@@ -19,8 +19,8 @@ enum VerifyCommand {
             Starts Chrome, Chromium, Edge or Brave without a window, with a fresh profile, and loads each page twice:
             from the network, and with the files. It prints how many requests and bytes came from files, which files
             differ from what their servers send, which requests no file answered and why, which loads failed and which
-            errors occurred only with the files, and how much of the page's picture differs. Caches are off, and
-            service workers are bypassed.
+            errors occurred only with the files, and how much of the page's picture differs; then, which files the
+            browser cannot read. Caches are off, and service workers are bypassed.
 
             It counts GET requests over http and https, including the request for the page; a redirected request
             counts once. Two pixels differ if their red, green or blue differs by more than 4 of 255.
@@ -119,6 +119,12 @@ enum VerifyCommand {
                 unloaded.append(page)
                 try printer.print(page)
             }
+        }
+        let check = try manifest.checked(on: console.now())
+        let judged = try await BrowserJudge(settings: settings).issues(of: check)
+        if !judged.isEmpty {
+            let format = try arguments.format(format) ?? .text
+            try CheckReport([CheckReport.Result(check: check, issues: judged)], console).print(as: format)
         }
         try report?.write(html: VerificationPage(pages: pages, unloaded: unloaded, limits: limits).html)
         return unloaded.isEmpty && !pages.contains { limits.verdict(on: $0) == .fails } ? .good : .bad

@@ -1,0 +1,140 @@
+// iOS, tvOS, watchOS and visionOS cannot start processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SubstituteKit
+
+@Suite("Files that a browser judges", .serialized)
+struct BrowserJudgeTests {
+    /// Pictures of 24 × 24 pixels in Base64, keyed by their extension.
+    private static let pictures = [
+        "png": """
+        iVBORw0KGgoAAAANSUhEUgAAABgAAAAYCAYAAADgdz34AAAAn0lEQVR4AezWIQsCQRDF8ceWgxdM2sRiEZsmg2CzCQaTNrFYxKbJ\
+        INhsgsGk1Ww2m82X72vc/T/D5Qk/pu3AsjNvk6TSaKKDHoYYY4o5lthghyPOuOKOJ9744Isf/shRIInT5UxyAy200UUfA4wwAe08\
+        oy6wwhpb7HHACRfQ2jfqAy+laCDHFTlekZnlGDTHqnBsU2eEQwRORKbr/SoqAAAA///7IzlnAAAABklEQVQDAPzR5gWO1z2TAAAA\
+        AElFTkSuQmCC
+        """,
+        "jpg": """
+        /9j/4AAQSkZJRgABAQAAAQABAAD/4gHYSUNDX1BST0ZJTEUAAQEAAAHIAAAAAAQwAABtbnRyUkdCIFhZWiAH4AABAAEAAAAAAABh\
+        Y3NwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAA9tYAAQAAAADTLQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
+        AAAAAAAAAAAAAAAAAAAAAAAAAAlkZXNjAAAA8AAAACRyWFlaAAABFAAAABRnWFlaAAABKAAAABRiWFlaAAABPAAAABR3dHB0AAAB\
+        UAAAABRyVFJDAAABZAAAAChnVFJDAAABZAAAAChiVFJDAAABZAAAAChjcHJ0AAABjAAAADxtbHVjAAAAAAAAAAEAAAAMZW5VUwAA\
+        AAgAAAAcAHMAUgBHAEJYWVogAAAAAAAAb6IAADj1AAADkFhZWiAAAAAAAABimQAAt4UAABjaWFlaIAAAAAAAACSgAAAPhAAAts9Y\
+        WVogAAAAAAAA9tYAAQAAAADTLXBhcmEAAAAAAAQAAAACZmYAAPKnAAANWQAAE9AAAApbAAAAAAAAAABtbHVjAAAAAAAAAAEAAAAM\
+        ZW5VUwAAACAAAAAcAEcAbwBvAGcAbABlACAASQBuAGMALgAgADIAMAAxADb/2wBDAA0JCgsKCA0LCgsODg0PEyAVExISEyccHhcg\
+        LikxMC4pLSwzOko+MzZGNywtQFdBRkxOUlNSMj5aYVpQYEpRUk//2wBDAQ4ODhMREyYVFSZPNS01T09PT09PT09PT09PT09PT09P\
+        T09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT0//wAARCAAYABgDASIAAhEBAxEB/8QAGAABAQEBAQAAAAAAAAAAAAAAAAUE\
+        AQb/xAAjEAABAwMDBQEAAAAAAAAAAAABAAQRAgMxISJhEkFRcYHh/8QAGAEAAgMAAAAAAAAAAAAAAAAABAYCAwf/xAAgEQACAgEE\
+        AwEAAAAAAAAAAAABAgADBBIhMfARIlGh/9oADAMBAAIRAxEAPwDxDViCJqGipWWVOkUD7k/FubNNlAjn2VQstJknHpFB0CAAbyOH\
+        mHzzJ9pnToRSI4hFetNcSMohGuGrbv4Yz05frzON2uymaREeOP0qhZa9+mURAta2nvyZxhWNN9lqIG1ERVAlzvGaq1gs/9k=
+        """,
+        "webp": """
+        UklGRvICAABXRUJQVlA4WAoAAAAgAAAAFwAAFwAASUNDUMgBAAAAAAHIAAAAAAQwAABtbnRyUkdCIFhZWiAH4AABAAEAAAAAAABh\
+        Y3NwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAA9tYAAQAAAADTLQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
+        AAAAAAAAAAAAAAAAAAAAAAAAAAlkZXNjAAAA8AAAACRyWFlaAAABFAAAABRnWFlaAAABKAAAABRiWFlaAAABPAAAABR3dHB0AAAB\
+        UAAAABRyVFJDAAABZAAAAChnVFJDAAABZAAAAChiVFJDAAABZAAAAChjcHJ0AAABjAAAADxtbHVjAAAAAAAAAAEAAAAMZW5VUwAA\
+        AAgAAAAcAHMAUgBHAEJYWVogAAAAAAAAb6IAADj1AAADkFhZWiAAAAAAAABimQAAt4UAABjaWFlaIAAAAAAAACSgAAAPhAAAts9Y\
+        WVogAAAAAAAA9tYAAQAAAADTLXBhcmEAAAAAAAQAAAACZmYAAPKnAAANWQAAE9AAAApbAAAAAAAAAABtbHVjAAAAAAAAAAEAAAAM\
+        ZW5VUwAAACAAAAAcAEcAbwBvAGcAbABlACAASQBuAGMALgAgADIAMAAxADZWUDggBAEAAHAHAJ0BKhgAGAA+tUyfSqckIqGoDVDg\
+        FolsAJ0yhHUHru9HmE0JjCwLIvRwf9iqxAr8fPF31r9mgjTA7yuL9P3XMvMAAP73xP1NL2b8Y4QlX62YjjAXKf9b8BaIi//OrplK\
+        teRfHvymLEVIPyUCUtpnRA99Ovriirv5hINDaE0oXH+HDCuti/iErfHBHzn+IwSrzbpOfCqRQ/kzcOqu3iFM02YN+pW+/zIXEoZ+\
+        pWIbARjPMvTZNWqJzEeW+ObNGA57KsT5k80y1t9xSpf5NwcbrMnrw0y4yWSFsbtb81iMqXnYPSEpS1m3huYr+5DiuZZWeVSj2cfZ\
+        bYh5N7AlfuXc1AAA
+        """,
+        "gif": """
+        R0lGODlhGAAYAPYAAAAA/wIB/gQC/QYD/AgE+woF+gwG+Q4H+BAI9xIJ9hQK9RYL9BgM8xoN8hwO8R4P8CAQ7yIR7iQS7SYT7CgU\
+        6yoV6iwW6S4X6DAY5zIZ5jQa5TYb5Dgc4zod4jwe4T4f4EAg30Ih3kQi3UYj3Egk20ol2kwm2U4n2FAo11Ip1lQq1VYr1Fgs01ot\
+        0lwu0V4v0GAwz2IxzmQyzWYzzGg0y2o1ymw2yW43yHA4x3I5xnQ6xXY7xHg8w3o9wnw+wX4/wIBAv4JBvoRCvYZDvIhEu4pFuoxG\
+        uY5HuJBIt5JJtpRKtZZLtJhMs5pNspxOsZ5PsKBQr6JRrqRSraZTrKhUq6pVqqxWqa5XqLBYp7JZprRapbZbpLhco7pdorxeob5f\
+        oMBgn8JhnsRincZjnMhkm8plmsxmmc5nmNBol9JpltRqldZrlNhsk9ptktxukd5vkOBwj+JxjuRyjeZzjOh0i+p1iux2ie53iPB4\
+        h/J5hvR6hfZ7hPh8g/p9gvx+gf5/gCwAAAAAGAAYAAAH/4AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQIDBAUGBwgJCgsMDQ4P\
+        EBESExQVFhcAAgQGCAoMDhASFBYYGhweICIkJigqLC4AAwYJDA8SFRgbHiEkJyotMDM2OTw/QkUABAgMgBAUGBwgJCgsMDQ4PEBE\
+        SExQVFhcAAUKDxQZHiMoLTI3PEFGS1BVWl9kaW5zAAYMEhgeJCowNjxCSE5UWmBmbHIABgwSAAcOFRwjKjE4P0ZNVFtiaXB3Bg0U\
+        GyIpAAgQGCAoMDiAQEhQWGBocAAIEBggKDA4QAAJEhskLTY/SFFaY2x1Bg8YISozPEVOVwAKFB4oMjxGUFpkbv8AChQeKDI8RlBa\
+        ZG4ACxYhLDdCTVhjbgEMFyItOENOWWRvAg0ADBgkMDxIVGBsAAyAGCQwPEhUYGwADBgkAA0aJzRBTltodQoXJDE+S1hlcgcUIS47\
+        AA4cKjhGVGJwBhQiMD5MWmh2DBooNkRSAA8eLTxLWmkADx4tPEtaaQAPHi08S1ppABAgMEBQYHAIGCg4SFhoAIAQIDBAUGBwCAAR\
+        IjNEVWZ3ECEyQ1Rldg8gMUJTZHUOHwASJDZIWmwGGCo8TmByDB4wQlRmABIkNgATJjlMX3INIDNGWWwHGi1AU2YBFCc6TQAUKDxQ\
+        ZAAUKDxQZAAUKDxQZAAUgCg8UGRJABUqP1RpBhswRVpvDCE2S2B1Eic8UWYDABYsQlhuDCI4TmQCGC5EWnAOJDpQZgQaABcuRVxz\
+        EilAV24NJDtSaQgfNk1kAxoxgQA7
+        """,
+    ]
+
+    /// Files that browsers read, keyed by their path.
+    private static let good: [String: String] = [
+        "a.svg": "<svg xmlns='http://www.w3.org/2000/svg' width='4' height='4'><path d='M0 0h4'/></svg>",
+        "a.xml": "<?xml version='1.0'?><feed><title>Fish &amp; chips</title></feed>",
+        "a.json": "{ \"a\": [1, 2] }",
+        "a.js": "function open() { throw 1 }\nvar a = `x${1}`;\nwindow.ran = fetch('/ran');",
+        "module.js": "import { a } from './a.js';\nexport const b = await a;\nfetch('/ran');\n// the end",
+        "a.css": """
+        @charset "utf-8"; @import url("b.css"); @import url(data:text/css;a);
+        :root { --a: { b }; --c: 1px }
+        a:hover::before, [href="{;"] > .md\\:b { content: "} “x” ; //"; background: url(//h/a.png) no-repeat, red }
+        @media (min-width: 40em) and (not print) { .a { color: red !important; &:hover { color: blue } } }
+        @font-face { font-family: "A"; src: url(a.woff2) format("woff2"); font-weight: 100 900; font-display: swap }
+        @keyframes k { from { opacity: 0 } 50.5% { opacity: .5 } to { opacity: 1 } }
+        @supports (display: grid) { @layer x { .b { display: -ms-grid; display: grid; inset: 0 auto auto 0 } } }
+        .c { *zoom: 1; filter: progid:DXImageTransform.Microsoft.gradient(startColorstr='#1', endColorstr='#2') }
+        input::-moz-placeholder { color: red } .d { width: -moz-available; width: calc(1px * 2 + var(--c)) }
+        @page :first { margin: 1cm; @top-left { content: "a" } }
+        @container (width > 10px) { .e { color: color-mix(in srgb, red, blue) } } /* url( " */
+        """,
+        "a.vtt": "WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n\n2\n01:00:01.000 --> 01:00:02.000\nBye\n",
+    ]
+
+    /// Files that browsers do not read, each with the code of its warning.
+    private static let bad: [String: (text: String, code: String)] = [
+        "page.png": ("<!doctype html><title>a</title>", "wrong-format"),
+        "cut.svg": ("<svg xmlns='http://www.w3.org/2000/svg'>\n<g><path d='M0 0", "browser-xml"),
+        "bare.svg": ("<svg><path d='M0 0h4'/></svg>", "browser-svg"),
+        "link.svg": ("<svg xmlns='http://www.w3.org/2000/svg'>\n<use xlink:href='#a'/></svg>", "browser-xml"),
+        "bad.xml": ("<feed>\n<title>Fish & chips</title>\n</feed>", "browser-xml"),
+        "comma.json": ("{ \"a\": 1, }", "broken-json"),
+        "cut.js": ("function a() {\n  if (b) {\n", "browser-script"),
+        "type.js": ("interface A { b: string }\nexport const a: A = { b: '' };", "browser-script"),
+        "element.js": ("export default () => <p>a</p>;", "browser-script"),
+        "merge.js": ("<<<<<<< a\nf()\n=======\ng()\n>>>>>>> b\n", "merge-conflict"),
+        "open.css": ("a { color: red }\n@media print { b { color: blue }\n", "browser-style-end"),
+        "comment.css": ("a { color: red }\n/* b\n", "browser-style-end"),
+        "variable.css": ("$c: red;\na { color: $c }\n", "browser-style"),
+        "mixin.css": ("a {\n  @include b;\n}\n", "browser-style"),
+        "slashes.css": ("// a colour\na { color: red }\n", "browser-style"),
+        "less.css": ("@c: red;\na { color: @c; .b(); }\n", "browser-style"),
+        "semicolon.css": ("a {\n  color: red\n  margin: 0;\n}\n", "browser-style"),
+        "quotes.css": ("a::before { content: “x” }\n", "browser-style"),
+        "commas.vtt": ("WEBVTT\n\n00:00:01,000 --> 00:00:02,000\nHello\n", "browser-track"),
+        "wrong.woff2": (
+            "wOF2\u{0}\u{1}\u{0}\u{0}\u{0}\u{0}\u{0}\u{40}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "browser-font"
+        ),
+        "cut.wasm": ("\u{0}asm\u{1}\u{0}\u{0}\u{0}\u{1}\u{7}\u{1}", "browser-program"),
+    ]
+
+    @Test("Broken files of each kind are found, good ones are not, and no script runs", .startsChromium)
+    func kinds() async throws {
+        let folder = try TemporaryFolder()
+        for (ending, text) in Self.pictures {
+            let picture = try #require(Data(base64Encoded: text))
+            try folder.write(picture, to: "good/a.\(ending)")
+            try folder.write(picture.prefix(picture.count * 2 / 3), to: "bad/cut.\(ending)")
+        }
+        try folder.write(Data([0, 0x61, 0x73, 0x6D, 1, 0, 0, 0]), to: "good/a.wasm")
+        for (name, text) in Self.good { try folder.write(text, to: "good/\(name)") }
+        for (name, file) in Self.bad { try folder.write(file.text, to: "bad/\(name)") }
+        try folder.write("{ \"https://h/bad/\": \"bad/\", \"https://h/good/\": \"good/\" }", to: "manifest.json")
+        let result = try await Tool.start(["check", "--json", "--in-browser", "--no-sandbox"], in: folder.url)
+        #expect(result.status == 0, "\(result)")
+        let lines = result.output.split(separator: "\n")
+        #expect(!lines.contains { $0.contains("good/") && !$0.contains("missing-reference") }, "\(result.output)")
+        for (name, code) in Self.bad.mapValues(\.code).merging(
+            Self.pictures.map { ("cut.\($0.key)", "browser-picture") },
+            uniquingKeysWith: { $1 }
+        ) {
+            let found = lines.filter { $0.contains("\"bad/\(name)\\\"") || $0.contains("bad/\(name)") }
+            #expect(found.contains { $0.contains("\"code\":\"\(code)\"") }, "\(name): \(found)")
+        }
+    }
+}
+#endif
