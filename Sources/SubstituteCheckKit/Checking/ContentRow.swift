@@ -20,7 +20,7 @@ struct ContentRow: Decodable, Sendable {
     private let lines: [String]?
     /// The regular expression that the path matches.
     private let name: String?
-    /// True if only files of an entry for a folder are judged; nobody may have meant these.
+    /// True if only files of an entry for a folder are judged, which the entry does not name.
     private let folders: Bool?
     /// True if only texts are judged.
     private let text: Bool?

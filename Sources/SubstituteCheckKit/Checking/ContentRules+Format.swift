@@ -30,7 +30,9 @@ extension ContentRules {
         }
         guard file.format == nil else { return nil }
         guard let expected = file.expected else {
-            guard file.type.takesCharset, EncodingGuess(Data(file.head)) == nil else { return nil }
+            guard file.type.takesCharset, FileFormat.isBinary(file.head), EncodingGuess(Data(file.head)) == nil else {
+                return nil
+            }
             let cause = "is not text, but is sent as \(file.type.essence), so it is damaged or something else"
             return ContentFinding("wrong-format", "\(cause); export it again", of: "text")
         }

@@ -2,9 +2,9 @@ package import Foundation
 import LocalSubstitutionCache
 import SubstitutionChecking
 
-/// The findings about files that nobody wants to hear of again, from `substitute.json` beside the manifest.
+/// The findings about files that a folder silences, from `substitute.json` beside the manifest.
 ///
-/// Its member `ignore` names the files of each code; one `*` in a path stands for any characters:
+/// Its member `ignore` names the files of each code; one `*` in a path matches any characters:
 /// ```json
 /// { "ignore": { "large-picture": ["img/hero.png", "video/*"] } }
 /// ```

@@ -137,13 +137,9 @@ package struct ManifestCheck {
     /// The members by which other files are recognised.
     private static let otherKinds: [(names: Set<String>, what: String)] = [
         (["name", "dependencies"], "a file of npm (package.json)"),
-        (["name", "scripts"], "a file of npm (package.json)"),
-        (["name", "devDependencies"], "a file of npm (package.json)"), (["lockfileVersion"], "a file of npm"),
-        (["manifest_version"], "the manifest of a browser extension"), (["short_name"], "the manifest of a web app"),
-        (["start_url"], "the manifest of a web app"), (["name", "icons"], "the manifest of a web app"),
-        (["$schema", "properties"], "a JSON schema"), (["compilerOptions"], "the configuration of TypeScript"),
-        (["images", "info"], "a file of an asset catalog"), (["pins", "version"], "a file of Swift packages"),
-        (["imports", "scopes"], "an import map"), (["version", "sources", "mappings"], "a source map"),
+        (["name", "scripts"], "a file of npm (package.json)"), (["short_name"], "the manifest of a web app"),
+        (["name", "icons"], "the manifest of a web app"),
+        (["manifest_version"], "the manifest of a browser extension"),
     ]
 
     /// Returns sentences about names that are almost those for which an app looks.

@@ -48,13 +48,6 @@ struct MappedURLs {
         order.first(matching: url).map { substitutions[order.candidates[$0].substitution] }
     }
 
-    /// Returns the ending with which a bundler finds a module's mapped file, and a browser does not; nil for none.
-    func bundlerEnding(of module: URLIdentity) -> String? {
-        [".js", ".mjs", ".jsx", ".ts", ".tsx", "/index.js"].first { ending in
-            (try? URLIdentity(module.base + ending)).flatMap(answer) != nil
-        }
-    }
-
     /// Returns the path of the file in the manifest's folder that is meant for a URL; nil if there is none.
     ///
     /// It is the file at the URL's path, or an unused file at the end of this path.
@@ -87,7 +80,9 @@ struct MappedURLs {
             return Gap(kind: "query \(line)", cause: cause, remedy: similar.remedy)
         }
         let isOneName = similar.map { Set($0.differences).isSubset(of: Self.spellings) } ?? false
-        let near = isOneName ? similar.map { "did you mean \(quoted($0.substitution.url))?" } : nil
+        // Tools for builds find a module without its ending, and browsers do not.
+        let module = [".js", "/index.js"].map { url.base + $0 }.first { (try? URLIdentity($0)).flatMap(answer) != nil }
+        let near = (isOneName ? similar?.substitution.url : module).map { "did you mean \(quoted($0))?" }
         // A URL with such a question gets its own message.
         let kind = near == nil ? "" : url.base
         if let entry = nearest.folder(above: url)?.file {

@@ -26,13 +26,7 @@ struct NeedsCheck {
         /// The file with the reference, and the reference's line.
         let file: String, line: Int
         let url: URLIdentity
-        let problem: Problem
-    }
-
-    private enum Problem {
-        case missing(MappedURLs.Gap)
-        /// The script does not run; the text is the rest of the sentence.
-        case script(String)
+        let gap: MappedURLs.Gap
     }
 
     init(_ manifest: SubstitutionManifest, name: String, _ substitutions: [Substitution], in folder: URL, on date: Date)
@@ -49,7 +43,7 @@ struct NeedsCheck {
         judged = []
         let (line, column) = manifest.source.position(of: substitution.fileOffset)
         let place = ManifestCheck.Position(line: line, column: column)
-        var found: [(offset: Int, url: URLIdentity, problem: Problem)] = []
+        var found: [(offset: Int, url: URLIdentity, gap: MappedURLs.Gap)] = []
         for reference in file.references where !reference.isOptional {
             // Without this condition, texts that a script makes a URL of would count as loads.
             if substitution.type.isJavaScript, !reference.isSpecifier { continue }
@@ -57,61 +51,15 @@ struct NeedsCheck {
             guard let target = file.url(of: reference, at: url), url.scheme == "http" || target.scheme == "https" else {
                 continue
             }
-            if let problem = script(reference, at: target, in: file) ?? problem(of: reference, to: target, from: url) {
-                found.append((reference.offset, target, problem))
-            }
+            guard mapped.answer(to: target) == nil, judged.insert(target.description).inserted,
+                let gap = mapped.gap(at: target, from: url), seen.insert(target.description).inserted
+            else { continue }
+            found.append((reference.offset, target, gap))
         }
         if found.isEmpty { return }
         for (line, found) in zip(ScannedFile.lines(of: found.map(\.offset), in: substitution), found) {
-            findings.append(
-                Finding(place: place, file: substitution.file, line: line, url: found.url, problem: found.problem)
-            )
+            findings.append(Finding(place: place, file: substitution.file, line: line, url: found.url, gap: found.gap))
         }
-    }
-
-    private mutating func problem(
-        of reference: ScannedFile.Reference,
-        to url: URLIdentity,
-        from page: URLIdentity
-    ) -> Problem? {
-        guard mapped.answer(to: url) == nil else { return nil }
-        // A page with such a script gets another warning.
-        let isSource = [".ts", ".tsx", ".jsx", ".vue", ".svelte", ".coffee"].contains(where: url.path.hasSuffix)
-        guard !isSource || reference.isModule == nil, judged.insert(url.description).inserted,
-            let gap = mapped.gap(at: url, from: page), seen.insert(url.description).inserted,
-            !reference.isSpecifier || mapped.bundlerEnding(of: url) == nil
-        else { return nil }
-        return .missing(gap)
-    }
-
-    /// Returns why a page's script does not run, although an entry answers it.
-    private mutating func script(_ reference: ScannedFile.Reference, at url: URLIdentity, in page: ScannedFile)
-        -> Problem?
-    {
-        guard let isModule = reference.isModule, let answer = mapped.answer(to: url),
-            let script = files.file(of: answer), seen.insert("\(url) \(isModule)").inserted
-        else { return nil }
-        if script.isModule, !isModule {
-            return .script(
-                " as a classic script, but it is a module, which does not run so; write <script type=\"module\">"
-            )
-        }
-        guard isModule, !page.hasImportMap, mapped.bundlerEnding(of: url) == nil else { return nil }
-        if let name = script.bareName {
-            return .script(
-                ", which imports \(quoted(name)) by its name only, and browsers do not find it; name the built script"
-            )
-        }
-        for reference in script.references where reference.isSpecifier {
-            guard let target = script.url(of: reference, at: url), mapped.answer(to: target) == nil,
-                let ending = mapped.bundlerEnding(of: target)
-            else { continue }
-            return .script(
-                ", which imports \(quoted(reference.text)) without \(quoted(ending)), and browsers do not find it; write the "
-                    + "whole name, or name the built script"
-            )
-        }
-        return nil
     }
 
     // MARK: - Messages
@@ -119,16 +67,12 @@ struct NeedsCheck {
     /// The maximum number of URLs in one command.
     private static let longestCommand = 10
 
-    /// Returns one warning for each entry and kind of gap, or for each URL if `each` is true, and one error for each
-    /// refused file.
+    /// Returns one warning for each entry and kind of gap, or for each URL if `each` is true.
     ///
     /// `command` returns the line to type to add URLs; nil if there is none.
     func issues(each: Bool, _ command: ([String]) -> String?) -> [ManifestIssue] {
         let groups = findings.enumerated().grouped { index, finding in
-            switch finding.problem {
-            case .missing(let gap) where !each: "\(finding.place) \(gap.kind) \(gap.isHere)"
-            default: "\(index)"
-            }
+            each ? "\(index)" : "\(finding.place) \(finding.gap.kind) \(finding.gap.isHere)"
         }
         return groups.map { issue(for: $0.elements.map(\.element), command) }
     }
@@ -145,20 +89,17 @@ struct NeedsCheck {
     ///
     /// It says what is wrong with the URL, how many others there are, and the remedy.
     private func sentence(_ findings: [Finding], _ command: ([String]) -> String?) -> String {
-        switch findings[0].problem {
-        case .script(let sentence): return sentence
-        case .missing(let gap):
-            let others = findings.count - 1
-            let rest = others == 0 ? "" : " (and \(others) more \(others == 1 ? "URL" : "URLs") of this entry's files)"
-            let urls = findings.prefix(Self.longestCommand).map(\.url.description)
-            let remainder = findings.count > urls.count || gap.isHere && others > 0 ? "; check --all lists each" : ""
-            let added = others == 0 ? "it" : urls.count == findings.count ? "them" : "the first \(urls.count)"
-            // A shell takes no line of any length.
-            let isTyped = !gap.isHere && urls.allSatisfy { $0.utf8.count <= 2000 }
-            let adding = isTyped ? command(urls).map { "add \(added) with: \($0)" } : nil
-            let joint = gap.remedy?.hasSuffix("?") == true ? " If not, " : ", or "
-            let remedy = [gap.remedy, adding].compactMap(\.self).joined(separator: joint)
-            return ", \(gap.cause)\(rest)\(remainder)" + (remedy.isEmpty ? "" : "; \(remedy)")
-        }
+        let gap = findings[0].gap
+        let others = findings.count - 1
+        let rest = others == 0 ? "" : " (and \(others) more \(others == 1 ? "URL" : "URLs") of this entry's files)"
+        let urls = findings.prefix(Self.longestCommand).map(\.url.description)
+        let remainder = findings.count > urls.count || gap.isHere && others > 0 ? "; check --all lists each" : ""
+        let added = others == 0 ? "it" : urls.count == findings.count ? "them" : "the first \(urls.count)"
+        // A shell takes no line of any length.
+        let isTyped = !gap.isHere && urls.allSatisfy { $0.utf8.count <= 2000 }
+        let adding = isTyped ? command(urls).map { "add \(added) with: \($0)" } : nil
+        let joint = gap.remedy?.hasSuffix("?") == true ? " If not, " : ", or "
+        let remedy = [gap.remedy, adding].compactMap(\.self).joined(separator: joint)
+        return ", \(gap.cause)\(rest)\(remainder)" + (remedy.isEmpty ? "" : "; \(remedy)")
     }
 }

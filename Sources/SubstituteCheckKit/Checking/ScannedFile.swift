@@ -13,13 +13,6 @@ package struct ScannedFile {
     private var base: Reference?
     /// The addresses of a page's bare module specifiers.
     private var imports: [String: String] = [:]
-    /// True for a script with an `import` or `export … from` that is no call.
-    private(set) var isModule = false
-    /// A name that such an import has in place of an address.
-    private(set) var bareName: String?
-    /// True for a page that says where names lead.
-    private(set) var hasImportMap = false
-
     /// The size above which a file is not scanned, in bytes.
     package static let largestSize = 20_000_000
 
@@ -41,7 +34,6 @@ package struct ScannedFile {
         if type.isHTML {
             let page = PageScanner.references(in: bytes)
             base = page.bases.first
-            hasImportMap = !page.importMaps.isEmpty
             imports = Self.imports(in: page.importMaps.map { bytes[$0] })
             found = page.resources
             for script in page.scripts {
@@ -60,14 +52,6 @@ package struct ScannedFile {
             found = patterns.flatMap { ReferenceScanner.references(matching: $0, in: bytes) }
         } else if type.isJavaScript {
             found = ReferenceScanner.references(inScript: bytes)
-            for reference in found where reference.isSpecifier {
-                let before = bytes[..<max(0, reference.offset - 1)].last { $0 > 0x20 }
-                if before == UInt8(ascii: "(") { continue }
-                isModule = true
-                let isAddress =
-                    ["/", "./", "../"].contains(where: reference.text.hasPrefix) || reference.text.contains(":")
-                if !isAddress { bareName = bareName ?? reference.text }
-            }
         } else {
             found = ReferenceScanner.references(inStylesheet: bytes)
         }

@@ -159,7 +159,7 @@ struct NeedsTests {
             "main.js", "import './a.js'; import b from '../b.js'; export { c } from '/app/c.js'; import('./d.js')",
             ["app:js/a.js", "app:b.js", "app:c.js", "app:js/d.js"]
         ),
-        ("main.js", "import './main'; import '../css/site'", ["app:css/site"]),
+        ("main.js", "import './main'; import '../css/site'", ["app:js/main", "app:css/site"]),
         ("main.js", "import a from 'vue'; import('node:fs'); import(`./${b}.js`); import('./c' + d)", []),
         (
             "main.js",

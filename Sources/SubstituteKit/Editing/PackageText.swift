@@ -1,13 +1,13 @@
-package import Foundation
+import Foundation
 
 /// The text of a Package.swift.
 ///
 /// A target is found only if its name and its resources are string literals, because the text is not evaluated.
-package struct PackageText {
+struct PackageText {
     private let text: String
 
     /// Reads the Package.swift of a folder; if it cannot be read, the text is empty.
-    package init(in folder: URL) {
+    init(in folder: URL) {
         let file = folder.appendingPathComponent("Package.swift")
         self.init((try? String(contentsOf: file, encoding: .utf8)) ?? "")
     }
@@ -18,7 +18,7 @@ package struct PackageText {
     }
 
     /// Returns whether the target lists `path` as a resource with the rule `.copy`.
-    package func ships(_ path: String, in target: String) -> Bool {
+    func ships(_ path: String, in target: String) -> Bool {
         targets(named: target).contains { $0.contains(".copy(\"\(path)\")") }
     }
 
