@@ -120,13 +120,14 @@ enum VerifyCommand {
                 try printer.print(page)
             }
         }
+        try report?.write(html: VerificationPage(pages: pages, unloaded: unloaded, limits: limits).html)
         let check = try manifest.checked(on: console.now())
-        let judged = try await BrowserJudge(settings: settings).issues(of: check)
+        // If no page was loaded, the browser may be the reason.
+        let judged = try await pages.isEmpty ? [] : BrowserJudge(settings: settings).issues(of: check)
         if !judged.isEmpty {
             let format = try arguments.format(format) ?? .text
             try CheckReport([CheckReport.Result(check: check, issues: judged)], console).print(as: format)
         }
-        try report?.write(html: VerificationPage(pages: pages, unloaded: unloaded, limits: limits).html)
         return unloaded.isEmpty && !pages.contains { limits.verdict(on: $0) == .fails } ? .good : .bad
     }
 }
