@@ -80,7 +80,9 @@ enum URLRepair {
         // File names may hold full-width parentheses and dashes, so only what divides a URL is replaced.
         String(
             url.map { character in
-                Lookalike.plain(character).flatMap { "/?=&%#:.".contains($0) ? $0 : nil } ?? character
+                let plain = String(character).precomposedStringWithCompatibilityMapping
+                return plain.count == 1
+                    ? plain.first.flatMap { "/?=&%#:.".contains($0) ? $0 : nil } ?? character : character
             }
         )
     }

@@ -161,12 +161,13 @@ package enum WrongURL {
     // MARK: - Punctuation that looks like another
 
     private static func withLookalikes(_ text: String) -> String? {
-        let plain = Lookalike.plain(text)
-        guard plain != text, let found = text.first(where: { Lookalike.plain(String($0)) != String($0) }),
+        let plain = text.precomposedStringWithCompatibilityMapping
+        guard plain != text,
+            let found = text.first(where: { String($0).precomposedStringWithCompatibilityMapping != String($0) }),
             URLRepair.repaired(plain) != nil || (try? URLPattern(plain)) != nil
         else { return nil }
         return "\(quoted(text)) has \(quoted(String(found))), which only looks like "
-            + "\(quoted(Lookalike.plain(String(found)))); \(proposal(plain))"
+            + "\(quoted(String(found).precomposedStringWithCompatibilityMapping)); \(proposal(plain))"
     }
 
     /// Finds a letter of another script in a server's name that is otherwise in letters of ASCII.
