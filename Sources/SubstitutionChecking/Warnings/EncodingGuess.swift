@@ -8,7 +8,6 @@ package enum EncodingGuess: Equatable {
     case utf8
     /// UTF-16 without a byte-order mark.
     case utf16
-    case shiftJIS
     /// The encoding windows-1252.
     ///
     /// A text in ISO 8859-1 counts as windows-1252, as in the WHATWG Encoding Standard (§4.2).
@@ -29,8 +28,6 @@ package enum EncodingGuess: Equatable {
             return nil
         } else if bytes.firstInvalidUTF8() == nil {
             self = .utf8
-        } else if Self.isShiftJIS(bytes) {
-            self = .shiftJIS
         } else {
             self = Self.isWestern(bytes) ? .western : .other
         }
@@ -41,18 +38,13 @@ package enum EncodingGuess: Equatable {
         switch self {
         case .utf8: "UTF-8"
         case .utf16: "UTF-16"
-        case .shiftJIS: "Shift_JIS"
         case .western, .other: "not UTF-8"
         }
     }
 
     /// The encoding's label in the WHATWG Encoding Standard (§4.2); nil if no message proposes this encoding.
     package var charset: String? {
-        switch self {
-        case .shiftJIS: "shift_jis"
-        case .western: "windows-1252"
-        case .utf8, .utf16, .other: nil
-        }
+        self == .western ? "windows-1252" : nil
     }
 
     /// True if more than one byte in thirty is a control character.
@@ -75,29 +67,6 @@ package enum EncodingGuess: Equatable {
             let others = stride(from: 1 - first, to: pairs * 2, by: 2).count { bytes[$0] == 0 }
             return zeros * 10 > pairs * 7 && others * 100 < pairs
         }
-    }
-
-    /// True if a third or more of the two-byte characters are kana.
-    ///
-    /// Every Japanese sentence has kana. Texts in other encodings do not have the bytes of kana in every sentence.
-    private static func isShiftJIS(_ bytes: [UInt8]) -> Bool {
-        var (pairs, kana) = (0, 0)
-        var index = 0
-        while index < bytes.count {
-            let byte = bytes[index]
-            index += 1
-            guard byte >= 0x80, !(0xA1...0xDF ~= byte) else { continue }
-            guard 0x81...0x9F ~= byte || 0xE0...0xFC ~= byte else { return false }
-            // The last character may be cut off, because only the beginning of a file is examined.
-            guard index < bytes.count else { break }
-            let next = bytes[index]
-            guard 0x40...0xFC ~= next, next != 0x7F else { return false }
-            index += 1
-            pairs += 1
-            if byte == 0x82, 0x9F...0xF1 ~= next { kana += 1 }
-            if byte == 0x83, 0x40...0x96 ~= next { kana += 1 }
-        }
-        return kana > 0 && kana * 3 >= pairs
     }
 
     /// True if each byte above ASCII is a typographic sign, or an accented letter where a word may have one.
