@@ -37,7 +37,7 @@ struct Leftover {
         return "\(quoted(path)) does not exist; \(quoted(String(shown))) \(leftover.cause); \(leftover.remedy)"
     }
 
-    /// The names, in which "*" stands for any beginning or end, each with the index of its row.
+    /// The names, in which "*" is any beginning or end, each with the index of its row.
     private static let patterns = rows.indices.flatMap { row in
         rows[row].names.split(separator: " ").map { (name: $0, row: row) }
     }

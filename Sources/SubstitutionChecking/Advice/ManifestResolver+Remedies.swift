@@ -9,7 +9,7 @@ extension ManifestResolver {
     mutating func addRemedies() {
         var entries: [Int: ManifestEntry] = [:]
         for entry in manifest.entries { if let file = entry.file { entries[file.offset] = entry } }
-        // Something that only stands for a file is not meant.
+        // Nobody means an unfinished download or a shortcut in place of the file.
         let isMissing = findings.contains { $0.problem == .missing }
         let names = isMissing ? (try? files?.files(below: "./"))?.files.map(\.name) : nil
         let files = names?.filter { Leftover($0)?.standsForFile != true } ?? []

@@ -31,7 +31,7 @@ extension RepairingJSONParser {
         case 0:
             let sentence = "the file is not plain text (it has a NUL byte here); save it as plain text, in UTF-8"
             throw stop(error(sentence, at: start, kind: .encoding))
-        case _ where byte.isASCIILetter || "/_$".utf8.contains(byte) || byte == UInt8(ascii: ".") && expected == .name:
+        case _ where character.isLetter || "/_$".utf8.contains(byte) || byte == UInt8(ascii: ".") && expected == .name:
             let range = bareText()
             token = JSONToken(kind: .word(scanner.text(range)), range: range)
         default:
@@ -335,7 +335,10 @@ extension RepairingJSONParser {
             } else {
                 "remove it, or write \"$comment\": \"…\" with a comma after it instead"
             }
-        try report("JSON has no comments; \(remedy)", start..<end, "")
+        // A comment in lines of its own is removed with them.
+        let line = bytes[..<start].lastIndex { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }.map { $0 + 1 } ?? 0
+        let isAlone = end < bytes.count && bytes[end].isLineBreak && (line == 0 || bytes[line - 1].isLineBreak)
+        try report(error("JSON has no comments; \(remedy)", at: start), isAlone ? line..<end + 1 : start..<end, "")
         return true
     }
 

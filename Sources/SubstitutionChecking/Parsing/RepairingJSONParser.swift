@@ -518,7 +518,7 @@ package struct RepairingJSONParser {
             let sentence = text == "-" ? "a digit is missing after \"-\"" : "a number begins with a digit or \"-\""
             return error(sentence, at: start)
         }
-        let remedy = token.kind == .stray ? "; remove it" : ""
+        let remedy = token.kind == .stray && expected != "a value" ? "; remove it" : ""
         return error("there is \(quoted(text)) where \(expected) is expected\(remedy)", at: start)
     }
 
