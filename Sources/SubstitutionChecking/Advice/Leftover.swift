@@ -14,13 +14,15 @@ struct Leftover {
     /// Recognises a leftover by its file name; nil for any other file.
     init?(_ path: String) {
         let name = (path.split(separator: "/").last ?? "").lowercased()
-        let row = Self.patterns.first { pattern, _ in
-            if pattern.hasSuffix("*") { return name.hasPrefix(pattern.dropLast()) }
-            return pattern.hasPrefix("*")
-                ? name.count >= pattern.count && name.hasSuffix(pattern.dropFirst()) : name == pattern
-        }?.row
+        let row = Self.rows.first { row in
+            row[0].split(separator: " ").contains { pattern in
+                if pattern.hasSuffix("*") { return name.hasPrefix(pattern.dropLast()) }
+                return pattern.hasPrefix("*")
+                    ? name.count >= pattern.count && name.hasSuffix(pattern.dropFirst()) : name == pattern
+            }
+        }
         guard let row else { return nil }
-        (cause, remedy, standsForFile) = (Self.rows[row].cause, Self.rows[row].remedy, Self.rows[row].standsForFile)
+        (cause, remedy, standsForFile) = (row[1], row[2], row.count > 3)
     }
 
     /// Returns the message about a missing file in whose place there is something that is not the file yet.
@@ -37,52 +39,26 @@ struct Leftover {
         return "\(quoted(path)) does not exist; \(quoted(String(shown))) \(leftover.cause); \(leftover.remedy)"
     }
 
-    /// The names, in which "*" is any beginning or end, each with the index of its row.
-    private static let patterns = rows.indices.flatMap { row in
-        rows[row].names.split(separator: " ").map { (name: $0, row: row) }
-    }
-
-    private static let rows: [(names: String, cause: String, remedy: String, standsForFile: Bool)] = [
-        ("thumbs.db ehthumbs.db desktop.ini", "is a file that Windows makes for itself", "delete it", false),
-        (".ds_store icon\r ._*", "is a file that the Finder makes for itself", "delete it", false),
-        (
-            "*~ *.orig *.rej *.bak *.old *.tmp *.swp *.swo", "is an older version that an editor or Git keeps",
-            "delete it",
-            false
-        ),
-        (
-            "~$* .~lock.*", "belongs to a document that is open in an office program", "close it, or delete this file",
-            false
-        ),
-        (
-            ".env .env.* *.env id_rsa id_ed25519 .htpasswd .npmrc .netrc *.pem *.key *.p8 *.p12 *.pfx *.jks *.keystore",
-            "holds a key or passwords, which everybody who has the app could read", "move it out of this folder", false
-        ),
-        ("*.sql *.sqlite *.sqlite3 *.dump", "holds the data of a database", "move it out of this folder", false),
-        (
-            "*.har", "is a recording of a browser, with all that pages sent and got", "move it out of this folder",
-            false
-        ),
-        ("*.log", "is a log of a program", "delete it", false),
-        (
-            "*.crdownload *.part *.partial *.download", "is an unfinished download",
-            "download the file again, and delete this one", true
-        ),
-        (
-            "*.scss *.sass *.less *.styl", "is the source of a stylesheet, which browsers do not read",
-            "put the .css that is built from it in its place", true
-        ),
-        (
-            "*.jsx *.tsx", "is the source of a script, which browsers do not read",
-            "put the .js that is built from it in its place", true
-        ),
-        (
-            "*.sketch *.fig *.xd *.afdesign *.afphoto *.indd *.xcf *.kra", "is a document of a design program",
-            "export the picture from it as .svg or .png", true
-        ),
-        (
-            "*.lnk *.url *.webloc *.desktop", "is a link to something else, not the file itself",
-            "put the file itself in its place", true
-        ),
-    ]
+    /// The names, in which "*" is any beginning or end, then the cause and the remedy.
+    private static let rows = """
+        thumbs.db ehthumbs.db desktop.ini | is a file that Windows makes for itself | delete it
+        .ds_store icon\r ._* | is a file that the Finder makes for itself | delete it
+        *~ *.orig *.rej *.bak *.old *.tmp *.swp *.swo | is an older version that an editor or Git keeps | delete it
+        ~$* .~lock.* | belongs to a document that is open in an office program | close it, or delete this file
+        .env .env.* *.env id_rsa id_ed25519 .htpasswd .npmrc .netrc *.pem *.key *.p8 *.p12 *.pfx *.jks *.keystore \
+        | holds a key or passwords, which everybody who has the app could read | move it out of this folder
+        *.sql *.sqlite *.sqlite3 *.dump | holds the data of a database | move it out of this folder
+        *.har | is a recording of a browser, with all that pages sent and got | move it out of this folder
+        *.log | is a log of a program | delete it
+        *.crdownload *.part *.partial *.download | is an unfinished download \
+        | download the file again, and delete this one | stands for it
+        *.scss *.sass *.less *.styl | is the source of a stylesheet, which browsers do not read \
+        | put the .css that is built from it in its place | stands for it
+        *.jsx *.tsx | is the source of a script, which browsers do not read \
+        | put the .js that is built from it in its place | stands for it
+        *.sketch *.fig *.xd *.afdesign *.afphoto *.indd *.xcf *.kra | is a document of a design program \
+        | export the picture from it as .svg or .png | stands for it
+        *.lnk *.url *.webloc *.desktop | is a link to something else, not the file itself \
+        | put the file itself in its place | stands for it
+        """.split(separator: "\n").map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
 }

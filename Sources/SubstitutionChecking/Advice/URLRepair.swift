@@ -64,7 +64,7 @@ enum URLRepair {
         replacing(#"\s+[0-9.]+[wx],?$"#, with: ""), replacing(#"\\+/?"#, with: "/"),
         replacing("&(amp|#38);", with: "&"), withSoundScheme, withoutSecondScheme, withScheme, withoutUser,
         withSoundHost,
-        withSoundPort, replacing("#.*$", with: ""), replacing("%(?![0-9A-F]{2})", with: "%25"),
+        replacing("#.*$", with: ""), replacing("%(?![0-9A-F]{2})", with: "%25"),
         replacing(" ", with: "%20"), replacing(#"\?$"#, with: ""),
     ]
 
@@ -180,16 +180,6 @@ enum URLRepair {
             let ascii = dotted.utf8.allSatisfy { $0 < 0x80 } ? nil : URL(string: "https://\(dotted)/")?.host
             let isFound = ascii.map { !$0.isEmpty && $0.utf8.allSatisfy { $0 < 0x80 } } ?? false
             return (isFound ? ascii ?? "" : dotted) + authority[host.endIndex...]
-        }
-    }
-
-    private static func withSoundPort(_ url: String) -> String {
-        withAuthority(url) { authority in
-            guard !authority.contains("["), let colon = authority.firstIndex(of: ":") else { return String(authority) }
-            let port = authority[authority.index(after: colon)...]
-            let isPort =
-                port.utf8.allSatisfy(\.isASCIIDigit) && (port.isEmpty || Int(port).map { $0 <= 65_535 } == true)
-            return String(isPort ? authority : authority[..<colon])
         }
     }
 }

@@ -140,25 +140,20 @@ package struct RepairingJSONParser {
 
     /// Reads `true`, `false`, `null`, or a string without quotation marks.
     private mutating func word(_ text: String, _ range: Range<Int>) throws(Stop) -> JSONValue.Kind {
-        let word = text.lowercased()
-        let constants: [String: (String, JSONValue.Kind)] = [
-            "true": ("true", .bool(true)), "false": ("false", .bool(false)), "null": ("null", .null),
-            "yes": ("true", .bool(true)), "on": ("true", .bool(true)), "no": ("false", .bool(false)),
-            "off": ("false", .bool(false)),
-        ]
+        let word = ["yes": "true", "on": "true", "no": "false", "off": "false"][text.lowercased()] ?? text.lowercased()
         if ["nan", "infinity", "undefined"].contains(word) {
             try report("JSON has no \(text); write a number, or null", range, nil)
             try advance()
             return .unreadable
         }
-        guard let (written, kind) = constants[word] else {
+        guard ["true", "false", "null"].contains(word) else {
             let text = try withQuotes(text, range)
             try advance()
             return text.map(JSONValue.Kind.string) ?? .unreadable
         }
-        if written != text { try report("JSON writes \(written), not \(text)", range, written) }
+        if word != text { try report("JSON writes \(word), not \(text)", range, word) }
         try advance()
-        return kind
+        return word == "null" ? .null : .bool(word == "true")
     }
 
     /// Reports the missing quotation marks of a word, and skips the closing one if there is one.
@@ -456,41 +451,37 @@ package struct RepairingJSONParser {
 
     /// Returns the error for a file that is no text in UTF-8, or is a page; nil for any other file.
     private var foreignFormat: JSONSyntaxError? {
-        let start = bytes.prefix(4)
-        // Each row is two ASCII characters in UTF-16 or one in UTF-32, with `true` for a zero byte.
-        let isWide = [
-            [true, false, true, false], [false, true, false, true], [false, true, true, true],
-            [true, true, true, false],
-        ].contains(start.map { $0 == 0 })
-        if isWide || start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) {
+        let zeros = bytes.prefix(4).map { $0 == 0 }
+        // Two ASCII characters in UTF-16, or one in UTF-32, have zeros at every second place.
+        let isWide =
+            zeros == [true, false, true, false] || zeros.count == 4 && zeros.count { $0 } == 3
+            || zeros == [false, true, false, true]
+        if isWide || bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) {
             return error("the file is UTF-16 or UTF-32; save it as UTF-8", at: 0, kind: .encoding)
         }
         if !bytes.isEmpty, bytes.allSatisfy({ $0 == 0 }) {
             let sentence = "the file holds only zeros, so its content is lost; restore it from a copy"
             return error(sentence, at: 0, kind: .encoding)
         }
-        if bytes.starts(with: "{\\rtf".utf8) {
-            let remedy = "in TextEdit choose Format > Make Plain Text, and save it again"
-            return error("the file is RTF, which is text with fonts; \(remedy)", at: 0)
-        }
-        let first = bytes.prefix(100).first { !$0.isJSONSpace } ?? UInt8(ascii: "{")
-        let isText = start.isEmpty || scanner.character(at: 0) != nil
-        let hasControls = bytes.prefix(32).contains { $0 < 0x20 && !$0.isJSONSpace }
-        if !isText || hasControls && !"{[\"".utf8.contains(first) {
-            return error(
-                "the file is a picture, an archive or another file that is no text; put the right file in its place",
-                at: 0
-            )
-        }
         let beginning = bytes.drop(while: \.isJSONSpace).prefix(9).map(\.asciiLowercased)
-        let isPage = beginning.starts(with: "<!doctype".utf8) || beginning.starts(with: "<?xml".utf8)
-        guard isPage || first == UInt8(ascii: "<") && beginning.dropFirst().first?.isASCIILetter == true else {
-            return nil
-        }
-        return error(
-            "the file is HTML or XML, such as servers send for a missing file; put the right file in its place",
-            at: 0
-        )
+        let isBinary =
+            !"{[\"".utf8.contains(beginning.first ?? 0) && bytes.prefix(32).contains { $0 < 0x20 && !$0.isJSONSpace }
+        let isTag = beginning.first == UInt8(ascii: "<") && beginning.dropFirst().first?.isASCIILetter == true
+        let formats = [
+            (
+                isBinary || !bytes.isEmpty && scanner.character(at: 0) == nil,
+                "is a picture, an archive or another file that is no text; put the right file in its place"
+            ),
+            (
+                beginning.starts(with: "{\\rtf".utf8),
+                "is RTF, which is text with fonts; in TextEdit choose Format > Make Plain Text, and save it again"
+            ),
+            (
+                isTag || beginning.starts(with: "<!doctype".utf8) || beginning.starts(with: "<?xml".utf8),
+                "is HTML or XML, such as servers send for a missing file; put the right file in its place"
+            ),
+        ]
+        return formats.first { $0.0 }.map { error("the file \($0.1)", at: 0) }
     }
 
     // MARK: - Errors

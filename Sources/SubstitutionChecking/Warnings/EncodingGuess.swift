@@ -69,38 +69,28 @@ package enum EncodingGuess: Equatable {
         }
     }
 
-    /// True if each byte above ASCII is a typographic sign, or an accented letter where a word may have one.
+    /// True if each byte above ASCII is a typographic sign, or an accented letter beside another letter.
     ///
-    /// No more than two such bytes may follow each other. An accented letter needs a letter beside it, unless it can be
-    /// a whole word.
+    /// No more than two such bytes may follow each other. "à" and the like can be a whole word.
     private static func isWestern(_ bytes: [UInt8]) -> Bool {
         var run = 0
-        for (index, byte) in bytes.enumerated() {
-            guard byte >= 0x80 else {
-                run = 0
-                continue
-            }
-            run += 1
-            guard run <= 2 else { return false }
-            if typography.contains(byte) { continue }
-            guard byte >= 0xC0, byte != 0xD7, byte != 0xF7 else { return false }
-            // Look at both neighbours: the first letter of a word has a letter only after it, and the last letter only
-            // before it.
-            let neighbours = [index > 0 ? bytes[index - 1] : 0, index + 1 < bytes.count ? bytes[index + 1] : 0]
-            guard words.contains(byte) || neighbours.contains(where: { $0.isASCIILetter || $0 >= 0xC0 }) else {
-                return false
-            }
+        return bytes.indices.allSatisfy { index in
+            let byte = bytes[index]
+            run = byte < 0x80 ? 0 : run + 1
+            if byte < 0x80 || typography.contains(byte) { return run <= 2 }
+            let neighbours = bytes[max(0, index - 1)..<min(index + 2, bytes.count)]
+            let isBesideLetter = neighbours.count { $0.isASCIILetter || $0 >= 0xC0 } > 1
+            return run <= 2 && byte >= 0xC0 && (isBesideLetter || words.contains(byte))
         }
-        return true
     }
 
     /// ÀÈÉàèéìíòóý: each of these letters can be a whole word.
     private static let words: Set<UInt8> = [0xC0, 0xC8, 0xC9, 0xE0, 0xE8, 0xE9, 0xEC, 0xED, 0xF2, 0xF3, 0xFD]
 
     /// €‚„…‘’“”•–—™ and those signs of ISO 8859-1 that occur in texts.
-    private static let typography: Set<UInt8> = [
-        0x80, 0x82, 0x84, 0x85, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x99, 0xA0, 0xA7, 0xA9, 0xAB, 0xAE, 0xB0,
-        0xB7,
-        0xBB, 0xBF,
-    ]
+    private static let typography = Set<UInt8>(
+        "\u{80}\u{82}\u{84}\u{85}\u{91}\u{92}\u{93}\u{94}\u{95}\u{96}\u{97}\u{99}\u{A0}§©«®°·»¿".unicodeScalars.map {
+            UInt8($0.value)
+        }
+    )
 }

@@ -80,7 +80,6 @@ extension ManifestResolver {
                 )
             }
             warnOfKind(of: substitution)
-            warnOfCode(substitution)
             guard substitution.type.takesCharset, let charset = substitution.type.charset,
                 let encoding = encodings[FilePath(path)]
                     ?? (try? files?.opened.file(substitution.foundFile).encoding())
@@ -106,31 +105,23 @@ extension ManifestResolver {
             + (substitution.folderLength == nil ? "write \(entry)" : "give the file an entry of its own: \(entry)")
     }
 
-    /// Warns if a URL has the extension of an image, a font, audio or video, but the file is of another kind.
+    /// Warns if a URL has the extension of an image, font, film, stylesheet or script, and the file is of another kind.
+    ///
+    /// A stylesheet or a script may be some other text, such as JSON.
     private mutating func warnOfKind(of substitution: Substitution) {
         let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
-        guard substitution.folderLength == nil, let expected = MediaType(fileName: path)?.kind,
-            let noun = ["image": "an image", "font": "a font", "audio": "audio", "video": "video"][expected],
-            expected != substitution.type.canonical.kind, substitution.type != .octetStream
-        else { return }
-        warn(of: substitution, loadedAs: noun)
-    }
-
-    /// Warns if a URL has the extension of a stylesheet or a script, but the file is of another kind.
-    ///
-    /// The other kinds are HTML, images, video, fonts, scripts and plain text instead of stylesheets, and stylesheets
-    /// instead of scripts.
-    private mutating func warnOfCode(_ substitution: Substitution) {
-        let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
-        let (expected, sent) = (MediaType(fileName: path)?.essence ?? "", substitution.type)
-        let isOther =
-            sent.isHTML || ["image", "video", "font"].contains(sent.kind)
-            || ["text/css", "text/javascript"].contains(sent.canonical.essence)
-            || expected == "text/css" && sent.essence == "text/plain"
-        guard substitution.folderLength == nil, isOther, sent.canonical.essence != expected,
-            let noun = ["text/css": "a stylesheet", "text/javascript": "a script"][expected]
-        else { return }
-        warn(of: substitution, loadedAs: noun)
+        guard substitution.folderLength == nil, let expected = MediaType(fileName: path) else { return }
+        let (type, sent) = (substitution.type, substitution.type.canonical)
+        let media = ["image": "an image", "font": "a font", "audio": "audio", "video": "video"]
+        let code = ["text/css": "a stylesheet", "text/javascript": "a script"]
+        if let noun = media[String(expected.kind)], expected.kind != sent.kind, type != .octetStream {
+            warn(of: substitution, loadedAs: noun)
+        } else if let noun = code[expected.essence], sent.essence != expected.essence,
+            type.isHTML || ["image", "video", "font"].contains(type.kind) || code[sent.essence] != nil
+                || expected.essence == "text/css" && type.essence == "text/plain"
+        {
+            warn(of: substitution, loadedAs: noun)
+        }
     }
 
     private mutating func warn(of substitution: Substitution, loadedAs noun: String) {
