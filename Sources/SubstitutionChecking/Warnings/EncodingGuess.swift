@@ -5,8 +5,9 @@ import LocalSubstitutionCache
 ///
 /// Most encodings with one byte for each character look alike, so only a few are recognised.
 package enum EncodingGuess: Equatable {
+    case ascii
+    /// UTF-8 with characters beyond ASCII.
     case utf8
-    /// UTF-16 without a byte-order mark.
     case utf16
     /// The encoding windows-1252.
     ///
@@ -26,17 +27,18 @@ package enum EncodingGuess: Equatable {
             self = .utf16
         } else if Self.isBinary(bytes) {
             return nil
-        } else if bytes.firstInvalidUTF8() == nil {
-            self = .utf8
-        } else {
+        } else if let invalid = bytes.firstInvalidUTF8(), bytes.count < Self.length || invalid + 3 < bytes.count {
             self = Self.isWestern(bytes) ? .western : .other
+        } else {
+            // The last character may be cut off, because only the beginning of a file is examined.
+            self = bytes.allSatisfy { $0 < 0x80 } ? .ascii : .utf8
         }
     }
 
     /// The words that name the encoding in a sentence such as "a.css is UTF-16".
     var name: String {
         switch self {
-        case .utf8: "UTF-8"
+        case .ascii, .utf8: "UTF-8"
         case .utf16: "UTF-16"
         case .western, .other: "not UTF-8"
         }
@@ -56,10 +58,11 @@ package enum EncodingGuess: Equatable {
         return controls > 1 && controls * 30 > bytes.count
     }
 
-    /// True if most pairs of bytes have a zero in the same place, and almost none has a zero in the other place.
+    /// True after a byte-order mark, or if most pairs of bytes have a zero in one place, and almost none in the other.
     ///
     /// Most text is largely ASCII. For an ASCII character, one of the two bytes of UTF-16 is zero.
     private static func isUTF16(_ bytes: [UInt8]) -> Bool {
+        if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) { return true }
         let pairs = bytes.count / 2
         guard pairs > 3 else { return false }
         return [0, 1].contains { first in

@@ -35,18 +35,13 @@ extension ManifestResolver {
     /// Nil for a known type, and for a type that resembles no known type: the app itself may define such a type.
     private static func type(meantBy type: MediaType, of file: String) -> MediaType? {
         guard !MediaType.isKnown(type.essence), type.synonyms == [type.essence] else { return nil }
-        let subtype = String(type.essence.dropFirst(type.kind.count + 1))
         // In `image/svg` and `text/js`, the subtype is the file extension of the type that was meant.
-        let kinds: Set<Substring> = ["image", "text", "font", "audio", "video", "application"]
-        if kinds.contains(type.kind), let meant = MediaType(fileName: "x.\(subtype)"), isOfWeb(meant) { return meant }
-        // If there is no such type, the written type may be a misspelling of the type that belongs to the file's
-        // extension.
-        guard let own = MediaType(fileName: file) else { return nil }
-        let ownSubtype = String(own.essence.dropFirst(own.kind.count + 1))
-        let isSlip =
-            subtype == ownSubtype && !kinds.contains(type.kind)
-            || type.kind == own.kind && suggestion(for: subtype, among: [ownSubtype]) != nil
-        return isSlip ? own : nil
+        if let meant = MediaType(fileName: "x.\(type.essence.dropFirst(type.kind.count + 1))"), isOfWeb(meant) {
+            return meant
+        }
+        return MediaType(fileName: file).flatMap {
+            suggestion(for: type.essence, among: [$0.essence]) == nil ? nil : $0
+        }
     }
 
     /// True for types that web pages load.
