@@ -51,7 +51,7 @@ struct MistakeTests {
     @Test(
         "Each mistake gets the expected output",
         arguments: [
-            ("Mistakes.md", 100), ("FreshMistakes.md", 20), ("MoreMistakes.md", 20), ("StrangersMistakes.md", 30),
+            ("Mistakes.md", 60), ("FreshMistakes.md", 20), ("MoreMistakes.md", 20), ("StrangersMistakes.md", 30),
         ]
     )
     func answers(in name: String, ofMoreThan count: Int) async throws {

@@ -58,7 +58,7 @@ package enum EncodingGuess: Equatable {
         return controls > 1 && controls * 30 > bytes.count
     }
 
-    /// True after a byte-order mark, or if most pairs of bytes have a zero in one place, and almost none in the other.
+    /// True after a byte-order mark, or if zeros are in one place of most pairs of bytes, and not in the other.
     ///
     /// Most text is largely ASCII. For an ASCII character, one of the two bytes of UTF-16 is zero.
     private static func isUTF16(_ bytes: [UInt8]) -> Bool {
