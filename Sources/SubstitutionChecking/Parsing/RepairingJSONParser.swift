@@ -397,27 +397,21 @@ package struct RepairingJSONParser {
     ///
     /// Returns false if no more entries follow the bracket.
     private mutating func closesTooEarly(_ before: inout Before) throws(Stop) -> Bool {
-        let bracket = token.range
         let rest = bytes[position...].drop { $0.isJSONSpace || $0 == UInt8(ascii: ",") }
+        let isObject = rest.first == UInt8(ascii: "{")
+        guard token.isMark("}"), isObject || rest.first == UInt8(ascii: "\"") else { return false }
         let commas = bytes[position..<rest.startIndex].count { $0 == UInt8(ascii: ",") }
-        let isFirst = if case .nothing = before { true } else { false }
-        guard token.isMark("}") else { return false }
-        if rest.first == UInt8(ascii: "{") {
-            let sentence =
-                "a second \"{\" follows, but a file has only one; "
-                + (commas > 0
-                    ? "remove this \"}\" and that \"{\"" : "write a comma instead of this \"}\" and that \"{\"")
-            position = rest.startIndex + 1
-            let isCertain = !isFirst && commas < 2 && bytes[position...].first { !$0.isJSONSpace } == UInt8(ascii: "\"")
-            try report(error(sentence, at: bracket.lowerBound), bracket.lowerBound..<position, isCertain ? "," : nil)
-            before = .stray
-        } else if rest.first == UInt8(ascii: "\"") {
-            let sentence = "this \"}\" closes the whole file, but more entries follow; remove it"
-            try report(error(sentence, at: bracket.lowerBound), bracket, isFirst ? nil : commas > 0 ? "" : ",")
-            before = commas > 0 ? .element : .stray
-        } else {
-            return false
-        }
+        if isObject { position = rest.startIndex + 1 }
+        let range = token.range.lowerBound..<position
+        let isMember = bytes[position...].first { !$0.isJSONSpace } == UInt8(ascii: "\"")
+        let isCertain = if case .nothing = before { false } else { !isObject || isMember && commas < 2 }
+        let sentence =
+            isObject
+            ? "a second \"{\" follows, but a file has only one; write a comma instead of this \"}\" and that \"{\""
+            : "this \"}\" closes the whole file, but more entries follow; remove it"
+        let needsComma = isObject || commas == 0
+        try report(error(sentence, at: range.lowerBound), range, isCertain ? needsComma ? "," : "" : nil)
+        before = needsComma ? .stray : .element
         try advance()
         return true
     }
