@@ -51,7 +51,7 @@ struct MistakeTests {
     @Test(
         "Each mistake gets the expected output",
         arguments: [
-            ("Mistakes.md", 150), ("FreshMistakes.md", 50), ("MoreMistakes.md", 50), ("StrangersMistakes.md", 60),
+            ("Mistakes.md", 60), ("FreshMistakes.md", 20), ("MoreMistakes.md", 20), ("StrangersMistakes.md", 30),
         ]
     )
     func answers(in name: String, ofMoreThan count: Int) async throws {

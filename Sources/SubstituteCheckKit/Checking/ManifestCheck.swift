@@ -100,12 +100,9 @@ package struct ManifestCheck {
         let own = (url.map(Self.sentences(ofNames:)) ?? []).map {
             ManifestIssue(.warning, .misnamedFolder, $0, in: name)
         }
-        let isRefused = issues.contains { $0.severity == .error }
         self.issues = (own + issues + contents.issues + wrongIgnores).enumerated().sorted { first, second in
-            // If there are errors, the warnings about unused files come last.
-            let isLast = [first, second].map { isRefused && $0.element.code == .unusedFile ? 1 : 0 }
-            return (isLast[0], first.element.line, first.element.column, first.offset)
-                < (isLast[1], second.element.line, second.element.column, second.offset)
+            (first.element.line, first.element.column, first.offset)
+                < (second.element.line, second.element.column, second.offset)
         }.map(\.element)
         entries = manifest.places.map { Position(line: $0.line, column: $0.column) }
         self.substitutions = substitutions

@@ -10,7 +10,7 @@ enum CheckCommand {
         summary: "Reports everything that is wrong with a manifest, and where.",
         operands: "[OPTIONS] [MANIFEST…]",
         options: [
-            strict, all, watch, maxTotal, format, .json, folder, inBrowser, BrowserProgram.option,
+            strict, fix, all, watch, maxTotal, format, .json, folder, inBrowser, BrowserProgram.option,
             BrowserSettings.noSandbox,
         ],
         discussion: """
@@ -29,6 +29,10 @@ enum CheckCommand {
     )
 
     private static let strict = Option("strict", "Treat warnings as errors.")
+    private static let fix = Option(
+        "fix",
+        "Repair what leaves no choice, such as a comma too many or the case of a file's name. The\nold text is kept beside the manifest."
+    )
     private static let all = Option(
         "all",
         "List each file that no entry uses, and each URL that is missing, instead of counts."
@@ -61,6 +65,12 @@ enum CheckCommand {
         let limit = try arguments[maxTotal]
         let reportFormat = try arguments.format(format) ?? .text
         let judge = try arguments.has(inBrowser) ? BrowserJudge(settings: BrowserSettings(arguments, console)) : nil
+        if arguments.has(fix) {
+            for manifest in manifests {
+                guard let manifest else { throw UsageError("--fix needs files; standard input cannot be repaired") }
+                try ManifestFix.apply(to: manifest, console, reportFormat == .text ? console.print : console.printError)
+            }
+        }
         let once = { try await check(manifests, format: reportFormat, limit: limit, judge, arguments, console) }
         if arguments.has(watch) { try await followChanges(of: manifests, console, once) }
         return try await once()

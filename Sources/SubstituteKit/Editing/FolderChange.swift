@@ -25,6 +25,8 @@ struct FolderChange {
     private let date: Date
     /// The manifest's new text; nil to leave the manifest unchanged.
     var text: Data?
+    /// False if the new text may have errors, as a repaired text may.
+    var isChecked = true
     /// The record of the loaded files; nil to leave it unchanged.
     var record: RemoteRecord?
     /// The new files.
@@ -175,7 +177,7 @@ struct FolderChange {
     }
 
     private func checkManifest() throws {
-        guard let text else { return }
+        guard isChecked, let text else { return }
         let check = ManifestCheck(text, name: name, url: manifest, folder: folder, on: date, judgesFiles: false)
         guard check.errors.isEmpty else {
             let list = check.errors.prefix(3).map(\.description).joined(separator: "\n")

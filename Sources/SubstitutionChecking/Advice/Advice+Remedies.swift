@@ -41,11 +41,8 @@ extension Advice {
                 ? "\(quoted(text)) is before 2000; write a later year"
                 : "there is no such day as \(quoted(text)) (YYYY-MM-DD)"
         }
-        let isEndless = ["forever", "never", "always", "none", "infinity", "unlimited", "∞"].contains(text.lowercased())
         let remedy =
-            isEndless
-            ? "for a file without a last day, leave \"until\" out"
-            : "write \(days(meantBy: text) ?? "one, such as \"2027-03-31\"")"
+            days(meantBy: text).map { "write \($0)" } ?? "write one, such as \"2027-03-31\", or leave \"until\" out"
         return "\(quoted(text)) is not a day in the form YYYY-MM-DD; \(remedy)"
     }
 
@@ -89,16 +86,16 @@ extension Advice {
         /([0-9]{1,6}(?:\.[0-9]{1,6})?) *(s|secs?|seconds?|ms|m|mins?|minutes?)/
 
     static func remedy(forCondition word: String) -> String? {
-        let parts = word.split { ",; /|".contains($0) }.map(String.init)
-        let conditions = parts.map { part in
-            Int(part).flatMap { 400..<600 ~= $0 ? part : nil }
+        let conditions = word.split { ",; /|".contains($0) }.map { part in
+            Int(part).flatMap { 400..<600 ~= $0 ? String(part) : nil }
                 ?? (Substitution.Condition.words[part.lowercased()] == nil ? nil : "\"\(part.lowercased())\"")
         }
-        if parts.count > 1, !conditions.contains(nil) {
+        if conditions.count > 1, !conditions.contains(nil) {
             return "write [\(conditions.compactMap(\.self).joined(separator: ", "))]"
         }
-        if let seconds = Int(word), 1...60 ~= seconds { return "write \"\(seconds)s\"" }
-        if let status = Int(word) { return "write \(status) without quotation marks" }
+        if let number = Int(word) {
+            return 1...60 ~= number ? "write \"\(number)s\"" : "write \(number) without quotation marks"
+        }
         if ["always", "never", "online", "true"].contains(word.lowercased()) {
             return "for a file that always answers, leave \"when\" out"
         }

@@ -33,13 +33,20 @@ package enum Advice {
     }
 
     /// Returns a finding that explains why a file is missing; nil if no reason is known.
-    static func finding(aboutMissing file: Located<String>, of entry: ManifestEntry, in folder: URL) -> Finding? {
+    ///
+    /// If `isNear` is true, a file with a similar name was found.
+    static func finding(
+        aboutMissing file: Located<String>,
+        of entry: ManifestEntry,
+        in folder: URL,
+        isNear: Bool
+    ) -> Finding? {
         if let problem = CommentName.problem(ofMissing: file, of: entry) {
             return Finding(offset: entry.key.offset, severity: .error, code: .badURL, message: problem)
         }
         let problem =
             CloudPlaceholder.problem(ofMissing: file.value, in: folder) ?? Wildcard.problem(with: file.value, of: entry)
-            ?? Leftover.problem(ofMissing: file.value, in: folder)
+            ?? (isNear ? nil : Leftover.problem(ofMissing: file.value, in: folder))
         return problem.map { Finding(offset: file.offset, severity: .error, code: .missingFile, message: $0) }
     }
 }

@@ -40,12 +40,9 @@ enum CommentName {
     }
 
     private static let words: Set = [
-        "comment", "comments", "note", "notes", "remark", "remarks", "todo", "hint", "description", "info", "readme",
-        "doc", "docs", "about", "kommentar", "notiz", "hinweis", "beschreibung", "commentaire", "comentario",
+        "comment", "comments", "note", "notes", "todo", "description", "info", "readme", "kommentar", "notiz",
     ]
 
     /// The names of metadata that other kinds of files hold.
-    private static let facts: Set = [
-        "version", "author", "name", "title", "date", "updated", "last updated", "license",
-    ]
+    private static let facts: Set = ["version", "author", "name", "title", "date", "updated", "license"]
 }

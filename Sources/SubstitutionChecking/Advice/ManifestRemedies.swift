@@ -7,7 +7,6 @@ import LocalSubstitutionCache
 struct ManifestRemedies {
     /// The part of a manifest at an offset.
     private enum Part {
-        case manifest(JSONValue)
         case key
         /// A member whose name begins with "$".
         case annotation(JSONMember)
@@ -43,7 +42,6 @@ struct ManifestRemedies {
 
     init(_ document: JSONDocument) {
         self.document = document
-        parts[document.value.offset] = (.manifest(document.value), 0)
         guard case .object(let members) = document.value.kind else { return }
         self.members = members
         for index in members.indices { addParts(of: index) }
@@ -202,7 +200,6 @@ struct ManifestRemedies {
 
     private static func remedy(forKindOf part: Part) -> String? {
         switch part {
-        case .manifest(let value): ForeignEntry.entries(meantBy: value).map { "write { \($0) }" }
         case .value(let value):
             "write " + (Advice.entry(meantBy: value) ?? "the file's name in quotation marks")
         case .annotation(let member) where member.name == "$version":

@@ -9,6 +9,10 @@ extension ManifestResolver {
     mutating func addRemedies() {
         var entries: [Int: ManifestEntry] = [:]
         for entry in manifest.entries { if let file = entry.file { entries[file.offset] = entry } }
+        // Nobody means an unfinished download or a shortcut in place of the file.
+        let isMissing = findings.contains { $0.problem == .missing }
+        let names = isMissing ? (try? files?.files(below: "./"))?.files.map(\.name) : nil
+        let files = names?.filter { Leftover($0)?.standsForFile != true } ?? []
         var guesses = Self.maximumGuesses
         findings = findings.map { finding in
             var finding = finding
@@ -21,10 +25,14 @@ extension ManifestResolver {
                 finding.message = problem.reason(for: path)
                 return finding
             }
-            let meant = problem == .missing ? files?.path(meantBy: path, &guesses) : nil
+            var meant: String?
+            if problem == .missing, guesses > 0 {
+                guesses -= 1
+                meant = NearestFile.path(meantBy: path, among: files)
+            }
             finding.message = problem.reason(for: path, meant: meant)
-            return finding.code == .missingFile
-                ? Advice.finding(aboutMissing: file, of: entry, in: folder) ?? finding : finding
+            guard finding.code == .missingFile else { return finding }
+            return Advice.finding(aboutMissing: file, of: entry, in: folder, isNear: meant != nil) ?? finding
         }
     }
 }

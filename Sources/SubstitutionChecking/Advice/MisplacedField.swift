@@ -21,18 +21,13 @@ enum MisplacedField {
         if case .string(let url) = field.value.kind, ManifestReader.isKey(url),
             fields.contains(where: { $0.name == "file" })
         {
-            return Diagnosis(
-                .other,
-                "the URL belongs before the \"{\"; remove \(name)"
-                    + (url == key ? "" : ", or write \(quoted(url, limit: 1000)) there")
-            )
+            let place = url == key ? "" : ", or write \(quoted(url, limit: 1000)) there"
+            return Diagnosis(.other, "the URL belongs before the \"{\"; remove \(name)\(place)")
         }
-        if field.name.hasPrefix("/"), ManifestReader.isKey(key) {
-            let server = key.reversed().drop { $0 == "/" }.reversed()
+        if field.name.hasPrefix("/") {
             return Diagnosis(
                 .file,
-                "each URL is written in full, in its own entry; write "
-                    + "\(quoted(String(server) + field.name, limit: 1000)) outside of these { }"
+                "\(name) is not a field; write each URL in full, in its own entry outside of these { }"
             )
         }
         return FieldName.meant(by: field.name).map { meant in

@@ -27,6 +27,18 @@ extension SubstitutionManifest {
         source.issues(findings + resolver(in: folder).findings).filter { $0.severity == .error }
     }
 
+    /// Returns the repairs of names that have letters in another case on disk; they leave no choice.
+    package func exactRepairs(in folder: URL) -> [JSONRepair] {
+        resolver(in: folder).findings.compactMap { finding in
+            guard case .wrongCase(let actual) = finding.problem, let path = finding.path else { return nil }
+            let range = finding.offset..<finding.offset + jsonString(path).utf8.count
+            // A name with escapes is left to its author, and so is one inside a mapped folder.
+            guard text.dropFirst(range.lowerBound).starts(with: jsonString(path).utf8) else { return nil }
+            let error = JSONSyntaxError(offset: finding.offset, kind: .syntax, message: finding.message)
+            return JSONRepair(error: error, range: range, replacement: jsonString(actual))
+        }
+    }
+
     /// Returns the table of the manifest, as an app creates it; the errors have remedies.
     package func table(in folder: URL, reading: ReadingMode = .mapped) throws(ManifestError) -> SubstitutionTable {
         do {

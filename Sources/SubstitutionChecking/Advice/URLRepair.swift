@@ -30,79 +30,42 @@ enum URLRepair {
     /// True for a text of at most 2,000 bytes; some steps read a text once for each of its characters.
     private static func isShort(_ text: String) -> Bool { text.utf8.count <= 2000 }
 
+    /// Returns a step that replaces each match of a regular expression.
+    private static func replacing(_ pattern: String, with template: String) -> Step {
+        { $0.replacingOccurrences(of: pattern, with: template, options: [.regularExpression, .caseInsensitive]) }
+    }
+
     /// The mistakes that leave a URL valid, although no app would load that URL.
-    ///
-    /// They are in the scheme, in the server's name or in the query, or were copied from HTML.
     private static let suspicions: [(cause: String, repair: Step)] = [
         ("has two schemes, so its server is called \"http\" or \"https\"", withoutSecondScheme),
         ("has a server whose name holds a comma, or a dot too many", withSoundHost),
-        ("ends in \"?\", so it does not answer the URL without it", withoutEmptyQuery),
-        ("has \"&amp;\", which is how HTML writes \"&\"", withoutEntities),
-        ("is http on port 443, on which servers speak https", withHTTPSOnItsPort),
-        ("is https on port 80, on which servers speak http", withoutPlainPort),
-        ("is percent-encoded twice (\"%25\")", encodedOnce),
-        ("has punctuation that only looks like that of a URL", withPlainPunctuation),
-        ("ends in a line number, as consoles print it", withoutLineNumber),
-        ("ends in a punctuation mark, which belongs to the text around it", withoutLastMark),
+        ("ends in \"?\", so it does not answer the URL without it", replacing(#"\?$"#, with: "")),
+        ("has \"&amp;\", which is how HTML writes \"&\"", replacing("&(amp|#38);", with: "&")),
+        (
+            "is http on port 443, on which servers speak https",
+            replacing("^http://([^/?#:]+):443(?=[/?#]|$)", with: "https://$1")
+        ),
+        (
+            "is https on port 80, on which servers speak http",
+            replacing("^https://([^/?#:]+):80(?=[/?#]|$)", with: "https://$1")
+        ),
+        ("has a space that is percent-encoded twice (\"%25\")", replacing("%2520", with: "%20")),
+        ("ends in a line number, as consoles print it", replacing(#"(\.[A-Z0-9]{2,5}):\d+(:\d+)?$"#, with: "$1")),
+        (
+            "ends in a punctuation mark, which belongs to the text around it",
+            replacing(#"(?<![.,])[,.;!>|”“’»]$"#, with: "")
+        ),
     ]
 
-    /// Returns `https://host/` for `http://host:443/`.
-    private static func withHTTPSOnItsPort(_ url: String) -> String {
-        url.replacing(plainOnSecurePort) { "https://\($0.1)" }
-    }
-
-    nonisolated(unsafe) private static let plainOnSecurePort = /^http:\/\/([^\/?#:]+):443(?=[\/?#]|$)/.ignoresCase()
-
-    private static func withoutPlainPort(_ url: String) -> String {
-        url.replacing(secureOnPlainPort) { "https://\($0.1)" }
-    }
-
-    nonisolated(unsafe) private static let secureOnPlainPort = /^https:\/\/([^\/?#:]+):80(?=[\/?#]|$)/.ignoresCase()
-
-    /// Returns the URL in which `%20` replaces `%2520`, for example.
-    ///
-    /// In a query, a URL may be a value, and is then rightly encoded twice. So a query with such a URL is not changed.
-    private static func encodedOnce(_ url: String) -> String {
-        let query = url.firstIndex(of: "?") ?? url.endIndex
-        let isURLInside = url[query...].range(of: "%253A%252F", options: .caseInsensitive) != nil
-        let end = isURLInside ? query : url.endIndex
-        let once = url[..<end].replacing(encodedTwice) { match in
-            match.0.replacingOccurrences(of: "%25", with: "%")
-        }
-        return String(once) + url[end...]
-    }
-
-    /// `%25` before the digits of a space, of punctuation, or of a letter outside ASCII in UTF-8.
-    nonisolated(unsafe) private static let encodedTwice =
-        /%25(2[0-9A-Fa-f]|3[A-Fa-f]|40|5[BCDEbcde]|7[BCDEbcde]|[C-Fc-f][0-9A-Fa-f](%25[89ABab][0-9A-Fa-f])+)/
-
-    private static func withPlainPunctuation(_ url: String) -> String {
-        // File names may hold full-width parentheses and dashes, so only what divides a URL is replaced.
-        String(
-            url.map { character in
-                Lookalike.plain(character).flatMap { "/?=&%#:.".contains($0) ? $0 : nil } ?? character
-            }
-        )
-    }
-
-    private static func withoutLineNumber(_ url: String) -> String { url.replacing(lineNumber) { "\($0.1)" } }
-
-    nonisolated(unsafe) private static let lineNumber = /(\.[A-Za-z0-9]{2,5}(\?[^:?]*+)?):[0-9]+(:[0-9]+)?$/
-
-    private static func withoutLastMark(_ url: String) -> String {
-        guard let last = url.last, !url.hasSuffix("..") else { return url }
-        // A pair of quotation marks may be a part of the URL.
-        let isStray =
-            ",.;!”“’»>|".contains(last) || "'\"".contains(last) && url.count { $0 == last } % 2 == 1
-            || last == ")" && !url.contains("(") || last == "]" && !url.contains("[")
-        return isStray ? withoutLastMark(String(url.dropLast())) : url
-    }
-
     private static let steps: [Step] = [
-        unwrapped, withoutInvisible, { $0.trimmingCharacters(in: .whitespaces) }, embedded, withoutDescriptor,
-        { $0.replacingOccurrences(of: "\\", with: "/") }, withoutEntities, withSoundScheme, withoutSecondScheme,
-        withScheme, withoutUser, withSoundHost, withSoundPort, { String($0.prefix { $0 != "#" }) }, withEncodedPercents,
-        { $0.replacingOccurrences(of: " ", with: "%20") }, withoutEmptyQuery,
+        withoutInvisible, { $0.precomposedStringWithCompatibilityMapping },
+        { $0.trimmingCharacters(in: .whitespaces) }, alone,
+        // The width or resolution of an image candidate (HTML §4.8.4.2.1).
+        replacing(#"\s+[0-9.]+[wx],?$"#, with: ""), replacing(#"\\+/?"#, with: "/"),
+        replacing("&(amp|#38);", with: "&"), withSoundScheme, withoutSecondScheme, withScheme, withoutUser,
+        withSoundHost,
+        replacing("#.*$", with: ""), replacing("%(?![0-9A-F]{2})", with: "%25"),
+        replacing(" ", with: "%20"), replacing(#"\?$"#, with: ""),
     ]
 
     private static func isURL(_ text: String) -> Bool {
@@ -111,52 +74,28 @@ enum URLRepair {
 
     // MARK: - Around the URL
 
-    /// Returns `text` without pairs of brackets or quotation marks around it.
-    private static func unwrapped(_ text: String) -> String {
-        var text = text
-        while text.count > 2, let first = text.first, let last = text.last,
-            ["<>", "''", "``", "\"\"", "()", "[]", "{}", "“”", "„“", "«»", "‘’", "””", "““", "»«", "’’", "「」", "„”"]
-                .contains("\(first)\(last)")
-        {
-            text = String(text.dropFirst().dropLast())
-            // Slack writes a link as `<URL|text>`.
-            if first == "<" { text = String(text.prefix { $0 != "|" }) }
+    /// Returns the URL inside other text, such as quotation marks, a link of Markdown, a tag or a command.
+    private static func alone(_ text: String) -> String {
+        let wrappers = "<>()[]{}\"'`“”„«»‘’「」 "
+        if let start = text.range(of: "https?://", options: [.regularExpression, .caseInsensitive])?.lowerBound {
+            guard start > text.startIndex, (wrappers + "=").contains(text[text.index(before: start)]),
+                text[..<start].lowercased().prefixMatch(of: schemeAndSlashes) == nil
+            else { return text }
+            return String(text[start...].prefix { !(wrappers + "|").contains($0) })
         }
-        return text
-    }
-
-    /// Returns the URL in a Markdown link, an HTML tag or a CSS `url(…)`, or after a scheme such as `blob:`.
-    private static func embedded(_ text: String) -> String {
-        guard let start = text.range(of: "https?://", options: [.regularExpression, .caseInsensitive])?.lowerBound,
-            start > text.startIndex, "<([{\"'`=: ".contains(text[text.index(before: start)]),
-            text[..<start].lowercased().prefixMatch(of: schemeAndSlashes) == nil
-        else { return text }
-        return String(text[start...].prefix { !"<>()[]{}\"'` ".contains($0) })
+        guard let first = text.first, wrappers.contains(first) else { return text }
+        return text.trimmingCharacters(in: CharacterSet(charactersIn: wrappers))
     }
 
     nonisolated(unsafe) private static let schemeAndSlashes = /(https?[:;.]?)?\/+/
 
-    /// Returns the URL of an image candidate in a `srcset` attribute.
-    ///
-    /// The width or resolution after the URL is removed (HTML §4.8.4.2.1).
-    private static func withoutDescriptor(_ text: String) -> String {
-        text.replacing(descriptor) { "\($0.1)" }
-    }
-
-    nonisolated(unsafe) private static let descriptor = /(\S)\s+[0-9]+(\.[0-9]+)?[wx],?$/
-
     private static func withoutInvisible(_ text: String) -> String {
         // These scalars join letters and emoji, so they are not removed.
         let joiners: [Unicode.Scalar] = ["\u{200C}", "\u{200D}", "\u{FE0F}"]
-        return String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.filter { $0 == " " || joiners.contains($0) || !$0.isInvisible && $0.value != 0x7F }
-            )
-        )
-    }
-
-    private static func withoutEntities(_ text: String) -> String {
-        text.replacingOccurrences(of: "&amp;", with: "&").replacingOccurrences(of: "&#38;", with: "&")
+        let kept = text.unicodeScalars.filter {
+            $0 == " " || joiners.contains($0) || !$0.isInvisible && $0.value != 0x7F
+        }
+        return String(String.UnicodeScalarView(kept))
     }
 
     // MARK: - Scheme
@@ -196,8 +135,7 @@ enum URLRepair {
             return text
         }
         let host = text.prefix { !":/?#".contains($0) }
-        let isFile = host.count == text.count && MediaType(fileName: text) != nil
-        if isFile { return text }
+        if host.count == text.count, MediaType(fileName: text) != nil { return text }
         let isLocal = host == "localhost" || host.allSatisfy { $0.isNumber || $0 == "." }
         return (isLocal ? "http://" : "https://") + text
     }
@@ -217,66 +155,31 @@ enum URLRepair {
 
     // MARK: - Server
 
-    /// Returns the range of the server, with user and port, in a URL that begins with a scheme or `//`.
-    private static func authority(of url: String) -> Range<String.Index>? {
-        guard let start = url.prefixMatch(of: authorityStart)?.range.upperBound else { return nil }
-        return start..<(url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex)
+    /// Repairs the server, with user and port, of a URL that begins with a scheme or `//`.
+    private static func withAuthority(_ url: String, _ repair: (Substring) -> String) -> String {
+        guard let start = url.prefixMatch(of: authorityStart)?.range.upperBound else { return url }
+        let range = start..<(url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex)
+        return url.replacingCharacters(in: range, with: repair(url[range]))
     }
 
     nonisolated(unsafe) private static let authorityStart = /(https?:)?\/\//.ignoresCase()
-
-    private static func withAuthority(_ url: String, _ repair: (Substring) -> String) -> String {
-        guard let range = authority(of: url) else { return url }
-        return url.replacingCharacters(in: range, with: repair(url[range]))
-    }
 
     private static func withoutUser(_ url: String) -> String {
         withAuthority(url) { String($0[($0.lastIndex(of: "@").map($0.index(after:)) ?? $0.startIndex)...]) }
     }
 
-    nonisolated(unsafe) private static let dots = /\.\.+/
-
     private static func withSoundHost(_ url: String) -> String {
         withAuthority(url) { authority in
             let host = authority.prefix { $0 != ":" }
             // Three dots stand for something that was left out.
-            if host.contains("...") { return String(authority) }
-            guard isHost(authority.drop { $0 == "." || $0 == " " }) else { return String(authority) }
-            let dotted = host.filter { $0 != " " }.replacingOccurrences(of: ",", with: ".")
-                .replacing(dots, with: ".").drop { $0 == "." }
+            guard !host.contains("..."), isHost(authority.drop { $0 == "." || $0 == " " }) else {
+                return String(authority)
+            }
+            let dotted = host.filter { $0 != " " }.split { ".,".contains($0) }.joined(separator: ".")
             // Foundation converts an internationalised name to its `xn--` form.
             let ascii = dotted.utf8.allSatisfy { $0 < 0x80 } ? nil : URL(string: "https://\(dotted)/")?.host
             let isFound = ascii.map { !$0.isEmpty && $0.utf8.allSatisfy { $0 < 0x80 } } ?? false
-            return (isFound ? ascii ?? "" : String(dotted)) + authority[host.endIndex...]
+            return (isFound ? ascii ?? "" : dotted) + authority[host.endIndex...]
         }
-    }
-
-    private static func withSoundPort(_ url: String) -> String {
-        withAuthority(url) { authority in
-            guard !authority.contains("["), let colon = authority.firstIndex(of: ":") else { return String(authority) }
-            let port = authority[authority.index(after: colon)...]
-            let isPort =
-                port.utf8.allSatisfy(\.isASCIIDigit) && (port.isEmpty || Int(port).map { $0 <= 65_535 } == true)
-            return String(isPort ? authority : authority[..<colon])
-        }
-    }
-
-    // MARK: - Path
-
-    private static func withoutEmptyQuery(_ url: String) -> String {
-        url.hasSuffix("?") ? String(url.dropLast()) : url
-    }
-
-    /// Returns the URL in which `%25` replaces each "%" that does not begin a percent-encoding.
-    private static func withEncodedPercents(_ url: String) -> String {
-        guard url.utf8.contains(UInt8(ascii: "%")) else { return url }
-        let bytes = Array(url.utf8)
-        var result: [UInt8] = []
-        for (index, byte) in bytes.enumerated() {
-            result.append(byte)
-            let digits = bytes[(index + 1)...].prefix(2)
-            if byte == UInt8(ascii: "%"), digits.count < 2 || !digits.allSatisfy(\.isHexDigit) { result += "25".utf8 }
-        }
-        return String(decoding: result, as: UTF8.self)
     }
 }

@@ -5,46 +5,41 @@ import LocalSubstitutionCache
 enum WrongPath {
     /// Returns a sentence with the cause and the remedy; nil if the path is plain.
     static func problem(of path: String) -> String? {
-        let bytes = path.utf8
-        if bytes.isEmpty {
-            return "the file's name is empty; write one, such as \"img/logo.png\""
-        }
+        if path.isEmpty { return "the file's name is empty; write one, such as \"img/logo.png\"" }
         if path == "./" { return nil }
-        if bytes.contains(where: \.isControl) {
+        if path.utf8.contains(where: \.isControl) {
             return "a backslash before a letter means something else in JSON, here a control character; "
                 + advice(plain(withoutEscapes(path)))
         }
-        let mayBeURL = bytes.contains(UInt8(ascii: ":")) || bytes.starts(with: "//".utf8)
-        if mayBeURL,
-            (try? URLPattern(path)) != nil || path.lowercased().hasPrefix("file:") || hasUserInformation(path)
-        {
-            return
-                "\(quoted(path)) is a URL; put the file itself into the manifest's folder, and write its name here"
+        let name = quoted(path)
+        let mayBeURL = path.contains(":") || path.hasPrefix("//")
+        let isURL = (try? URLPattern(path)) != nil || path.lowercased().hasPrefix("file:") || hasUserInformation(path)
+        if mayBeURL, isURL {
+            return "\(name) is a URL; put the file itself into the manifest's folder, and write its name here"
         }
         if isAbsoluteLocalPath(path) {
             return
-                "\(quoted(path)) is a path on one computer; copy the file into the manifest's folder, and write its path from there"
+                "\(name) is a path on one computer; copy the file into the manifest's folder, and write its path from there"
         }
-        if bytes.contains(UInt8(ascii: "\\")) {
-            return "\(quoted(path)) has a backslash; \(advice(plain(path.replacingOccurrences(of: "\\", with: "/"))))"
+        if path.contains("\\") {
+            return "\(name) has a backslash; \(advice(plain(path.replacingOccurrences(of: "\\", with: "/"))))"
         }
-        if bytes.first == UInt8(ascii: "/") {
-            return "\(quoted(path)) begins with \"/\"; \(advice(plain(path)))"
-        }
-        var segments = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
+        if path.hasPrefix("/") { return "\(name) begins with \"/\"; \(advice(plain(path)))" }
+        var segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(
+            Substring.init
+        )
         if segments.last?.isEmpty == true { segments.removeLast() }
         if segments.count > ManifestFolder.maximumDepth + 1 { return FileProblem.tooDeep.reason(for: path) }
-        if segments.contains(where: { $0 == ".." || $0 == "." || $0.isEmpty }) {
-            guard let plain = plain(path) else {
-                let rest = path.components(separatedBy: "../").last ?? ""
-                return
-                    "\(quoted(path)) leaves the manifest's folder with \"..\"; put the file into the folder, and write its "
-                    + "path from there" + (rest.isEmpty || rest == ".." ? "" : ", such as \(quoted(rest))")
-            }
-            let what = segments.contains("..") ? ".." : segments.contains(".") ? "./" : "//"
-            return "\(quoted(path)) has a \"\(what)\" too many; \(advice(plain))"
+        guard
+            let mark = [("..", ".."), (".", "./"), ("", "//")].first(where: { segments.contains(Substring($0.0)) })?.1
+        else {
+            return nil
         }
-        return nil
+        if let plain = plain(path) { return "\(name) has a \"\(mark)\" too many; \(advice(plain))" }
+        let rest = path.components(separatedBy: "../").last ?? ""
+        return
+            "\(name) leaves the manifest's folder with \"..\"; put the file into the folder, and write its path from there"
+            + (rest.isEmpty || rest == ".." ? "" : ", such as \(quoted(rest))")
     }
 
     /// True for a path that begins like an absolute path on a user's computer.

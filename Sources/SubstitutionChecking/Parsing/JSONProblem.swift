@@ -16,13 +16,8 @@ package struct JSONProblem {
         guard let error = RepairingJSONParser.parse(text).errors.first(where: { $0.kind != .nesting }) else {
             return nil
         }
-        // The remedy for a manifest in another format is no remedy for other files.
-        self.init(
-            error.message.components(separatedBy: ForeignText.remedy)[0]
-                .components(separatedBy: ", or write \"$comment\"")[0],
-            at: error.offset,
-            in: text
-        )
+        // Only a manifest has comments with a name.
+        self.init(error.message.components(separatedBy: ", or write \"$comment\"")[0], at: error.offset, in: text)
     }
 
     /// Creates the problem at an offset of a text.

@@ -5,10 +5,10 @@ import LocalSubstitutionCache
 ///
 /// Most encodings with one byte for each character look alike, so only a few are recognised.
 package enum EncodingGuess: Equatable {
+    case ascii
+    /// UTF-8 with characters beyond ASCII.
     case utf8
-    /// UTF-16 without a byte-order mark.
     case utf16
-    case shiftJIS
     /// The encoding windows-1252.
     ///
     /// A text in ISO 8859-1 counts as windows-1252, as in the WHATWG Encoding Standard (§4.2).
@@ -27,32 +27,26 @@ package enum EncodingGuess: Equatable {
             self = .utf16
         } else if Self.isBinary(bytes) {
             return nil
-        } else if bytes.firstInvalidUTF8() == nil {
-            self = .utf8
-        } else if Self.isShiftJIS(bytes) {
-            self = .shiftJIS
-        } else {
+        } else if let invalid = bytes.firstInvalidUTF8(), bytes.count < Self.length || invalid + 3 < bytes.count {
             self = Self.isWestern(bytes) ? .western : .other
+        } else {
+            // The last character may be cut off, because only the beginning of a file is examined.
+            self = bytes.allSatisfy { $0 < 0x80 } ? .ascii : .utf8
         }
     }
 
     /// The words that name the encoding in a sentence such as "a.css is UTF-16".
     var name: String {
         switch self {
-        case .utf8: "UTF-8"
+        case .ascii, .utf8: "UTF-8"
         case .utf16: "UTF-16"
-        case .shiftJIS: "Shift_JIS"
         case .western, .other: "not UTF-8"
         }
     }
 
     /// The encoding's label in the WHATWG Encoding Standard (§4.2); nil if no message proposes this encoding.
     package var charset: String? {
-        switch self {
-        case .shiftJIS: "shift_jis"
-        case .western: "windows-1252"
-        case .utf8, .utf16, .other: nil
-        }
+        self == .western ? "windows-1252" : nil
     }
 
     /// True if more than one byte in thirty is a control character.
@@ -64,10 +58,11 @@ package enum EncodingGuess: Equatable {
         return controls > 1 && controls * 30 > bytes.count
     }
 
-    /// True if most pairs of bytes have a zero in the same place, and almost none has a zero in the other place.
+    /// True after a byte-order mark, or if zeros are in one place of most pairs of bytes, and not in the other.
     ///
     /// Most text is largely ASCII. For an ASCII character, one of the two bytes of UTF-16 is zero.
     private static func isUTF16(_ bytes: [UInt8]) -> Bool {
+        if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) { return true }
         let pairs = bytes.count / 2
         guard pairs > 3 else { return false }
         return [0, 1].contains { first in
@@ -77,61 +72,28 @@ package enum EncodingGuess: Equatable {
         }
     }
 
-    /// True if a third or more of the two-byte characters are kana.
+    /// True if each byte above ASCII is a typographic sign, or an accented letter beside another letter.
     ///
-    /// Every Japanese sentence has kana. Texts in other encodings do not have the bytes of kana in every sentence.
-    private static func isShiftJIS(_ bytes: [UInt8]) -> Bool {
-        var (pairs, kana) = (0, 0)
-        var index = 0
-        while index < bytes.count {
-            let byte = bytes[index]
-            index += 1
-            guard byte >= 0x80, !(0xA1...0xDF ~= byte) else { continue }
-            guard 0x81...0x9F ~= byte || 0xE0...0xFC ~= byte else { return false }
-            // The last character may be cut off, because only the beginning of a file is examined.
-            guard index < bytes.count else { break }
-            let next = bytes[index]
-            guard 0x40...0xFC ~= next, next != 0x7F else { return false }
-            index += 1
-            pairs += 1
-            if byte == 0x82, 0x9F...0xF1 ~= next { kana += 1 }
-            if byte == 0x83, 0x40...0x96 ~= next { kana += 1 }
-        }
-        return kana > 0 && kana * 3 >= pairs
-    }
-
-    /// True if each byte above ASCII is a typographic sign, or an accented letter where a word may have one.
-    ///
-    /// No more than two such bytes may follow each other. An accented letter needs a letter beside it, unless it can be
-    /// a whole word.
+    /// No more than two such bytes may follow each other. "à" and the like can be a whole word.
     private static func isWestern(_ bytes: [UInt8]) -> Bool {
         var run = 0
-        for (index, byte) in bytes.enumerated() {
-            guard byte >= 0x80 else {
-                run = 0
-                continue
-            }
-            run += 1
-            guard run <= 2 else { return false }
-            if typography.contains(byte) { continue }
-            guard byte >= 0xC0, byte != 0xD7, byte != 0xF7 else { return false }
-            // Look at both neighbours: the first letter of a word has a letter only after it, and the last letter only
-            // before it.
-            let neighbours = [index > 0 ? bytes[index - 1] : 0, index + 1 < bytes.count ? bytes[index + 1] : 0]
-            guard words.contains(byte) || neighbours.contains(where: { $0.isASCIILetter || $0 >= 0xC0 }) else {
-                return false
-            }
+        return bytes.indices.allSatisfy { index in
+            let byte = bytes[index]
+            run = byte < 0x80 ? 0 : run + 1
+            if byte < 0x80 || typography.contains(byte) { return run <= 2 }
+            let neighbours = bytes[max(0, index - 1)..<min(index + 2, bytes.count)]
+            let isBesideLetter = neighbours.count { $0.isASCIILetter || $0 >= 0xC0 } > 1
+            return run <= 2 && byte >= 0xC0 && (isBesideLetter || words.contains(byte))
         }
-        return true
     }
 
     /// ÀÈÉàèéìíòóý: each of these letters can be a whole word.
     private static let words: Set<UInt8> = [0xC0, 0xC8, 0xC9, 0xE0, 0xE8, 0xE9, 0xEC, 0xED, 0xF2, 0xF3, 0xFD]
 
     /// €‚„…‘’“”•–—™ and those signs of ISO 8859-1 that occur in texts.
-    private static let typography: Set<UInt8> = [
-        0x80, 0x82, 0x84, 0x85, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x99, 0xA0, 0xA7, 0xA9, 0xAB, 0xAE, 0xB0,
-        0xB7,
-        0xBB, 0xBF,
-    ]
+    private static let typography = Set<UInt8>(
+        "\u{80}\u{82}\u{84}\u{85}\u{91}\u{92}\u{93}\u{94}\u{95}\u{96}\u{97}\u{99}\u{A0}§©«®°·»¿".unicodeScalars.map {
+            UInt8($0.value)
+        }
+    )
 }

@@ -64,7 +64,7 @@ extension ManifestResolver {
     private mutating func warnOfTypes() {
         var seen: Set<String> = []
         // Read each file once, even if several entries use the file.
-        var encodings: [FilePath: OpenedFile.Encoding] = [:]
+        var encodings: [FilePath: EncodingGuess?] = [:]
         for substitution in substitutions
         where seen.insert("\(substitution.fileOffset) \(substitution.foundFile.path)").inserted {
             let path = substitution.foundFile.path
@@ -80,13 +80,7 @@ extension ManifestResolver {
                 )
             }
             warnOfKind(of: substitution)
-            warnOfCode(substitution)
-            guard substitution.type.takesCharset, let charset = substitution.type.charset,
-                let encoding = encodings[FilePath(path)]
-                    ?? (try? files?.opened.file(substitution.foundFile).encoding())
-            else { continue }
-            encodings[FilePath(path)] = encoding
-            warnOfEncoding(encoding, sentAs: charset, of: substitution)
+            warnOfEncoding(of: substitution, &encodings)
         }
     }
 
@@ -106,31 +100,23 @@ extension ManifestResolver {
             + (substitution.folderLength == nil ? "write \(entry)" : "give the file an entry of its own: \(entry)")
     }
 
-    /// Warns if a URL has the extension of an image, a font, audio or video, but the file is of another kind.
+    /// Warns if a URL has the extension of a picture, font, film or code, and the file is of another kind.
+    ///
+    /// A stylesheet or a script may be some other text, such as JSON.
     private mutating func warnOfKind(of substitution: Substitution) {
         let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
-        guard substitution.folderLength == nil, let expected = MediaType(fileName: path)?.kind,
-            let noun = ["image": "an image", "font": "a font", "audio": "audio", "video": "video"][expected],
-            expected != substitution.type.canonical.kind, substitution.type != .octetStream
-        else { return }
-        warn(of: substitution, loadedAs: noun)
-    }
-
-    /// Warns if a URL has the extension of a stylesheet or a script, but the file is of another kind.
-    ///
-    /// The other kinds are HTML, images, video, fonts, scripts and plain text instead of stylesheets, and stylesheets
-    /// instead of scripts.
-    private mutating func warnOfCode(_ substitution: Substitution) {
-        let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
-        let (expected, sent) = (MediaType(fileName: path)?.essence ?? "", substitution.type)
-        let isOther =
-            sent.isHTML || ["image", "video", "font"].contains(sent.kind)
-            || ["text/css", "text/javascript"].contains(sent.canonical.essence)
-            || expected == "text/css" && sent.essence == "text/plain"
-        guard substitution.folderLength == nil, isOther, sent.canonical.essence != expected,
-            let noun = ["text/css": "a stylesheet", "text/javascript": "a script"][expected]
-        else { return }
-        warn(of: substitution, loadedAs: noun)
+        guard substitution.folderLength == nil, let expected = MediaType(fileName: path) else { return }
+        let (type, sent) = (substitution.type, substitution.type.canonical)
+        let media = ["image": "an image", "font": "a font", "audio": "audio", "video": "video"]
+        let code = ["text/css": "a stylesheet", "text/javascript": "a script"]
+        if let noun = media[String(expected.kind)], expected.kind != sent.kind, type != .octetStream {
+            warn(of: substitution, loadedAs: noun)
+        } else if let noun = code[expected.essence], sent.essence != expected.essence,
+            type.isHTML || ["image", "video", "font"].contains(type.kind) || code[sent.essence] != nil
+                || expected.essence == "text/css" && type.essence == "text/plain"
+        {
+            warn(of: substitution, loadedAs: noun)
+        }
     }
 
     private mutating func warn(of substitution: Substitution, loadedAs noun: String) {
@@ -151,32 +137,23 @@ extension ManifestResolver {
         )
     }
 
-    private mutating func warnOfEncoding(
-        _ encoding: OpenedFile.Encoding,
-        sentAs charset: String,
-        of substitution: Substitution
-    ) {
-        let path = quoted(substitution.foundFile.path)
-        var offset = substitution.fileOffset
-        let sentence: String
-        switch (charset, encoding) {
-        case ("utf-8", .utf16):
-            sentence = "\(path) is UTF-16, and is sent as UTF-8; save it as UTF-8"
-        case ("utf-8", .unknown), ("utf-8", .ascii):
-            // If the bytes are not text at all, the guess is nil. A separate check of the tool reports
-            // such files.
-            let guess = substitution.bytes(upTo: EncodingGuess.length).flatMap { EncodingGuess($0) }
-            guard let guess, guess != .utf8 else { return }
+    private mutating func warnOfEncoding(of substitution: Substitution, _ known: inout [FilePath: EncodingGuess?]) {
+        guard substitution.type.takesCharset, let charset = substitution.type.charset else { return }
+        let (file, path) = (FilePath(substitution.foundFile.path), quoted(substitution.foundFile.path))
+        // The guess is nil for bytes that are no text; a separate check of the tool reports such files.
+        let guess = known[file] ?? substitution.bytes(upTo: EncodingGuess.length).flatMap { EncodingGuess($0) }
+        known[file] = guess
+        switch (charset, guess) {
+        case ("utf-8", let guess?) where guess.name != EncodingGuess.utf8.name:
             let type = guess.charset.map { "\(substitution.type.essence); charset=\($0)" }
             let otherwise = type.map { ", or write { \"file\": \(path), \"type\": \(quoted($0)) }" } ?? ""
-            sentence = "\(path) is \(guess.name), and is sent as UTF-8; save it as UTF-8\(otherwise)"
+            let sentence = "\(path) is \(guess.name), and is sent as UTF-8; save it as UTF-8\(otherwise)"
+            report(.warning, .notUTF8, substitution.fileOffset, sentence)
         case (_, .utf8) where ["windows-125", "iso-8859-", "latin1", "us-ascii"].contains(where: charset.hasPrefix):
-            sentence = "\(path) is UTF-8, and is sent as \(quoted(charset)); write charset=utf-8"
-            offset = substitution.entry.typeOffset ?? offset
-        default:
-            return
+            let sentence = "\(path) is UTF-8, and is sent as \(quoted(charset)); write charset=utf-8"
+            report(.warning, .notUTF8, substitution.entry.typeOffset ?? substitution.fileOffset, sentence)
+        default: break
         }
-        report(.warning, .notUTF8, offset, sentence)
     }
 
     /// Warns of files in a mapped folder whose names differ only in the case of letters.

@@ -1,0 +1,64 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LocalSubstitutionCache
+@testable import SubstitutionChecking
+
+@Suite("Repairs of JSON")
+struct JSONRepairTests {
+    @Test(
+        "If all repairs of a text have a replacement, the repaired text is JSON, and has the value that was read",
+        arguments: [
+            #"{"a": "b", "c": ["d", 1], "e": {"f": true}, "g": null}"#,
+            "{\n  \"//h.de/p\": \"img/a.png\",\n  \"x\": { \"file\": \"i\", \"when\": [404, \"offline\"] }\n}\n",
+        ]
+    )
+    func property(text: String) throws {
+        let parts = [
+            "", "\"", "'", "“", "”", "`", ",", ":", ";", "=", "=>", "{", "}", "[", "]", "(", ")", "//c\n", "/*c*/", "#",
+            "\\", "\\n", "\\u0041", " ", "\n", "\t", "\u{A0}", "，", "：", "+", "-", ">", "1", "01", "a", "True", "nan",
+            "b c", "é",
+            "<!--c-->", "a: ", "\": ", "\",", "\" + \"", "```", "} {", "}, {",
+        ]
+        let bytes = Array(text.utf8)
+        var exact = 0
+        for offset in 0...bytes.count {
+            for part in parts {
+                for removed in [0, 1, 7] where offset + removed <= bytes.count {
+                    let changed = Array(bytes[..<offset]) + part.utf8 + bytes[(offset + removed)...]
+                    exact += try Self.check(changed) ? 1 : 0
+                }
+            }
+        }
+        #expect(exact > 2000)
+    }
+
+    @Test("The property holds for each fixture, and for its beginnings", arguments: Fixtures.names(in: "Invalid"))
+    func fixtures(name: String) throws {
+        let text = try Data(contentsOf: Fixtures.folder.appendingPathComponent("Invalid/\(name).json"))
+        for count in text.count > 2000 ? [text.count] : Array(0...text.count) {
+            _ = try Self.check(Array(text.prefix(count)))
+        }
+    }
+
+    /// Checks the property for a text with mistakes; returns true if all its repairs have a replacement.
+    private static func check(_ text: [UInt8]) throws -> Bool {
+        let (value, repairs) = RepairingJSONParser.read(text)
+        let strict = JSONParser.parse(text)
+        if strict.isValid != repairs.isEmpty || strict.isValid && strict.value.plain != value.plain {
+            Issue.record("\(String(decoding: text, as: UTF8.self))\n\(repairs)")
+        }
+        guard !repairs.isEmpty else { return false }
+        guard repairs.allSatisfy({ $0.replacement != nil }) else { return false }
+        let repaired = repairs.applied(to: text)
+        let document = JSONParser.parse(repaired)
+        if !document.isValid || document.value.plain != value.plain {
+            let sentences = (document.errors + repairs.map(\.error)).map { "\($0.offset): \($0.message)" }
+            Issue.record(
+                "\(String(decoding: text, as: UTF8.self))\n→ \(String(decoding: repaired, as: UTF8.self))\n\(sentences.joined(separator: "\n"))"
+            )
+        }
+        return true
+    }
+}
