@@ -60,7 +60,7 @@ async (url, kind) => {
     .replace(/url\([^)"]*\)/g, part => `url(${blank(part.slice(5))})`);
   const blocks = [], dropped = [], kept = new Set();
   for (const { 1: part, 2: end, index } of plain.matchAll(/([^{};]*)([{};]|$)/g)) {
-    const words = part.trim(), [name, value] = words.match(/^([$\w-]+)\s*:([^]*)$/)?.slice(1) ?? [];
+    const words = part.trim(), name = words.match(/^([$\w-]+)\s*:/)?.[1];
     // A browser may drop a part with a vendor prefix, and a value or a hack for old Internet Explorer.
     const isHack = /(^|[^\w-])-[a-z]+-|[*\\]|progid|alpha\(|expression\(/.test(words), top = blocks.at(-1) ?? "@";
     const key = `${blocks.length} ${blocks.join("{")} ${name}`;
@@ -72,7 +72,7 @@ async (url, kind) => {
     } else if (words.startsWith("@")) isKept ||= /^@(import|charset|namespace|layer)\b/.test(words);
     else if (!/^(@|--)/.test(top)) {
       const isKnown = name && (name.startsWith("$") || CSS.supports(name, "inherit"));
-      isKept ||= name ? name.startsWith("--") || !isKnown || CSS.supports(name, value.replace(/!\s*important\s*$/, "")) : false;
+      isKept ||= name ? name.startsWith("--") || !isKnown || CSS.supports(name, text.slice(index + part.indexOf(":") + 1, index + part.replace(/!\s*important\s*$/, "").length)) : false;
       if (name && words && isKept) kept.add(key);
     } else isKept = true;
     if (!isKept) dropped.push({ key, index: index + part.search(/\S/), words: words.replace(/\s+/g, " ") });
