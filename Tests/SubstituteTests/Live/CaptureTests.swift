@@ -21,6 +21,8 @@ struct CaptureTests {
             "--device",
             "phone",
             "--device",
+            "390x844@2",
+            "--device",
             "desktop",
             "--scroll",
             "--har",
@@ -31,11 +33,10 @@ struct CaptureTests {
         #expect(site.file(site.path("css/zipped.css")) == Data("body { margin: 3px }\n".utf8))
         #expect(site.file(site.path("css/latin.css")) == LiveSite.latin)
         #expect(site.file(site.path("data/large.bin")) == LiveSite.large)
-        // These are the images for the two devices, and the image that becomes visible only after scrolling.
+        // These are the images for the three devices, and the image that becomes visible only after scrolling.
         #expect(site.file(site.path("img/one.svg")) == LiveSite.picture(60))
         #expect(site.file(site.path("img/three.svg")) == LiveSite.picture(180))
         #expect(site.file(site.path("img/late.svg")) == LiveSite.picture(60))
-        // No device shows this image, but another screen would.
         #expect(site.file(site.path("img/two.svg")) == LiveSite.picture(120))
         for path in ["index.html", "css/site.css", "css/more.css", "js/main.js", "js/part.js", "worker.js"] {
             #expect(site.file(site.path(path)) != nil, "\(path)")
@@ -190,41 +191,6 @@ struct CaptureTests {
         #expect(result.output.contains("/cut.txt: only 500 of its 1000 bytes came\n"), "\(result)")
         #expect(site.file(site.path("whole.txt")) == body)
         #expect(site.file(site.path("cut.txt")) == nil && site.file(site.path("empty.txt")) == Data())
-    }
-
-    @Test("The images for other screens are captured, too", .startsChromium)
-    func candidates() async throws {
-        let site = try LiveSite()
-        let page = """
-            <!doctype html><link rel="icon" href="data:,"><link rel="stylesheet" href="/css/site.css">
-            <link rel="preload" as="image" imagesrcset="/pre1.svg, /pre2.svg 2x">
-            <img src="/plain.svg" srcset="/small.svg 1x,/large.svg 2x, /a,b.svg 3x">
-            <picture><source media="(min-width: 5000px)" srcset="/wide.svg"><source type="image/none" srcset="none.svg 100w">
-            <img src="/fallback.svg" srcset="/narrow.svg 300w, /broad.svg 900w" sizes="100vw"></picture>
-            <p style="background: image-set(url(/set1.svg) 1x, url(/set2.svg) 2x)">text</p>
-            <iframe src="/frame.html"></iframe>
-            """
-        site.set("/", "text/html", Data(page.utf8))
-        site.set("/frame.html", "text/html", Data("<img srcset=\"framed1.svg, framed2.svg 2x\">".utf8))
-        let set = "-webkit-image-set(url(../one.svg) 1x, url('../two.svg') 2x)"
-        let style = "@media (min-width: 1px) { h1 { background: \(set) } }"
-        site.set("/css/site.css", "text/css", Data(style.utf8))
-        let names = [
-            "a,b", "broad", "fallback", "framed1", "framed2", "large", "narrow", "none", "one", "plain", "pre1", "pre2",
-            "set1", "set2", "small", "two", "wide",
-        ]
-        for name in names { site.set("/\(name).svg", "image/svg+xml", LiveSite.picture(10)) }
-        let result = try await site.run("add", "--in-browser", site.url)
-        #expect(result.status == 0 && result.errors == "", "\(result)")
-        let missing = names.filter { site.file(site.path("\($0).svg")) == nil }
-        #expect(missing.isEmpty, "\(missing) \(result)")
-        #expect(Set(site.requests()).count == names.count + 3)
-
-        let many = (0..<600).map { "/many.svg?\($0) \($0 + 1)w" }.joined(separator: ", ")
-        site.set("/", "text/html", Data("<!doctype html><img srcset=\"\(many)\">".utf8))
-        let limited = try await site.run("add", "--in-browser", "--dry-run", site.url)
-        #expect(limited.status == 1, "\(limited)")
-        #expect(limited.errors.contains("99 images for other screens were not loaded: more than 500\n"), "\(limited)")
     }
 
     @Test("A download, and what a service worker caches, are left out", .startsChromium)
