@@ -93,7 +93,10 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         let full = try makeArchive(capacity: 50 * size)
         for number in 10..<90 {
             try keep("\(number)", for: request("\(number)"), in: full)
-            #expect(full.copies.count <= 50 && full.copies.count >= min(number - 9, 45))
+            // Two copies differ by a few bytes, because their dates have more or fewer digits.
+            let copies = full.copies
+            let used = copies.map(\.byteCount).reduce(0, +)
+            #expect(used <= 50 * size && (copies.count > number - 9 || used >= 43 * size))
         }
         #expect(try text(of: request("89"), in: full) == "89")
     }
