@@ -14,7 +14,7 @@ package enum CommandLineTool {
     package static func run(_ words: [String], _ console: Console) async -> ExitStatus {
         defer { console.flush() }
         guard let first = words.first else {
-            console.printError(Command.overview)
+            console.printError(Command.help(of: "substitute"))
             return .usage
         }
         if first == "--version" {
@@ -27,7 +27,7 @@ package enum CommandLineTool {
         }
         let isHelp = ["help", "--help", "-h"].contains(first)
         guard let name = isHelp ? words.dropFirst().first : first else {
-            console.print(Command.overview)
+            console.print(Command.help(of: "substitute"))
             return .good
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {

@@ -21,8 +21,9 @@ struct CheckTests {
             let isThere = FileManager.default.fileExists(atPath: own.path)
             let folder = isThere ? own : Tool.fixtures.appendingPathComponent("Files")
             let result = try await Tool.run(
-                ["check", "-", "--folder", folder.path] + (format == "jsonl" ? ["--json"] : []),
-                input: Data(contentsOf: invalid.appendingPathComponent(name))
+                ["check", "-"] + (format == "jsonl" ? ["--format", "json"] : []),
+                input: Data(contentsOf: invalid.appendingPathComponent(name)),
+                in: folder
             )
             #expect(result.status == (name.hasPrefix("warning-") ? 0 : 1), "\(name)")
             #expect(result.errors == "")
@@ -51,11 +52,11 @@ struct CheckTests {
         let rows: [([String], Int32)] = [
             (["check", "warning.json"], 0), (["check", "--strict", "warning.json"], 1),
             (["check", "error.json"], 1), (["check", "warning.json", "error.json"], 1), (["check", "none.json"], 1),
-            (["check", "--json", "error.json"], 1), (["check"], 2), (["check", "--stict"], 2), (["check", "-x"], 2),
-            (["check", "--json=yes"], 2), (["check", "--folder"], 2), ([], 2), (["chek"], 2), (["--help"], 0),
+            (["check", "--format", "json", "error.json"], 1), (["check"], 2), (["check", "--stict"], 2),
+            (["check", "-x"], 2),
+            (["check", "--strict=yes"], 2), (["check", "--format"], 2), ([], 2), (["chek"], 2), (["--help"], 0),
             (["check", "--help"], 0), (["check", "-h"], 0), (["help", "check"], 0), (["--version"], 0), (["-h"], 0),
             (["check", "--", "--strict"], 1), (["check", "."], 1), (["help", "chekc"], 2), (["--verson"], 2),
-            (["check", "--folder", ".", "warning.json"], 2),
             (["check", "--max-total", "1B", "warning.json"], 0), (["check", "--max-total=0", "warning.json"], 1),
             (["check", "--max-total", "five", "warning.json"], 2), (["check", "--format", "xml", "warning.json"], 2),
             (["preview", "--format", "text", "warning.json"], 0), (["init", "--schema"], 0),
@@ -88,7 +89,7 @@ struct CheckTests {
             "{ \"https://h/\": \"\u{9B}2J\u{2066}\u{200B}\u{E0041}.txt\", \"https://h/b\": \"\\u001b]0;x\" }",
             to: "manifest.json"
         )
-        for arguments in [["check"], ["check", "--json"], ["preview", "manifest.json"]] {
+        for arguments in [["check"], ["check", "--format", "json"], ["preview", "manifest.json"]] {
             let output = await Tool.run(arguments, in: folder.url).output
             let raw = output.unicodeScalars.filter { scalar in
                 scalar != "\n" && (scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value))
@@ -154,7 +155,7 @@ struct CheckTests {
         ]
         for (name, text) in texts { try folder.write(text, to: name) }
         try folder.write("{ \"https://h/\": \"./\" }", to: "manifest.json")
-        let result = await Tool.run(["check", "--json"], in: folder.url)
+        let result = await Tool.run(["check", "--format", "json"], in: folder.url)
         #expect(result.status == 0, "\(result.errors)")
         for name in texts.keys where name.hasSuffix("xml") || name.hasSuffix("svg") {
             #expect(!result.output.contains(name), "\(result.output)")

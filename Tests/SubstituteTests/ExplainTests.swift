@@ -46,16 +46,8 @@ struct ExplainTests {
         #expect(json.contains("\"Accept-Ranges\":\"bytes\"") && json.contains("\"Content-Length\":\"8\""), "\(json)")
     }
 
-    @Test("The options for method and headers change the request")
+    @Test("A URL that the shell has left bare or without a scheme is explained as an app reads it")
     func request() async throws {
-        let url = "https://example.com/site.css"
-        let part = try await explain(["--json", "-H", "Range: bytes=0-3", url])
-        #expect(part.output.contains("\"status\":206"))
-        let head = try await explain(["--json", "--header=Range: bytes=0-3", "--method", "HEAD", url])
-        #expect(head.output.contains("\"status\":200"))
-        #expect(try await explain(["-mPOST", url]).output.contains("because its method is \"POST\""))
-        #expect(try await explain(["-H", "Authorization: x", url]).output.contains("but only in sessions to which"))
-        #expect(try await explain(["-H", "nonsense", url]).status == 2)
         #expect(try await explain([]).status == 2)
         let port = try await explain(["https://example.com:99999/"]).output
         #expect(port.contains("a number up to 65535; write the URL that the app loads."), "\(port)")
@@ -80,7 +72,7 @@ struct ExplainTests {
     @Test("JSON has one object per line, with a reason if the URL is not substituted")
     func json() async throws {
         let urls = ["https://example.com/site.css", "http://example.com/site.css", "https://example.com/news", "%%%"]
-        let output = try await explain(["--json"] + urls).output
+        let output = try await explain(["--format", "json"] + urls).output
         let objects = try output.split(separator: "\n").map { line in
             try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         }
@@ -95,17 +87,17 @@ struct ExplainTests {
     @Test("Each of 2,000 URLs from standard input is answered")
     func standardInput() async throws {
         let urls = (0..<2000).map { "https://example.com/\($0 % 2 == 0 ? "site.css" : "Site.css")?\($0)\n" }
-        let result = try await explain(["--json", "-"], input: urls.joined())
+        let result = try await explain(["--format", "json", "-"], input: urls.joined())
         #expect(result.output.split(separator: "\n").count == 2000)
     }
 
     @Test("An empty URL is answered, too, and an entry's header fields cannot control a terminal")
     func oddities() async throws {
         #expect(try await explain([""]).output == "\"\" is not a URL; an app gets nil from URL(string:).\n\n")
-        #expect(try await explain(["--json", ""]).output.contains("\"substituted\":false"))
+        #expect(try await explain(["--format", "json", ""]).output.contains("\"substituted\":false"))
         let manifest = "{ \"https://h/a\": { \"file\": \"site.css\", \"headers\": { \"X-A\": \"\u{202E}\u{9B}\" } } }"
         try folder.write(manifest, to: "manifest.json")
-        let output = try await explain(["--json", "https://h/a"]).output
+        let output = try await explain(["--format", "json", "https://h/a"]).output
         #expect(output.contains("\"X-A\":\"\\\\u{202E}\\\\u{9B}\""))
     }
 
@@ -257,7 +249,7 @@ struct ExplainTests {
         try folder.write(try JSONSerialization.data(withJSONObject: manifest), to: "manifest.json")
         let file = folder.url.appendingPathComponent("manifest.json")
         let cache = try LocalSubstitutionCache(manifest: file)
-        let result = await Tool.run(["explain", "--json", file.path] + Self.texts.map(\.text))
+        let result = await Tool.run(["explain", "--format", "json", file.path] + Self.texts.map(\.text))
         #expect(result.errors == "")
         let lines = result.output.split(separator: "\n")
         try #require(lines.count == Self.texts.count)

@@ -29,8 +29,8 @@ struct FixTests {
         var fixed = 0
         for text in try Self.manifests() {
             try Data(text.utf8).write(to: file)
-            let before = await Tool.run(["check", "--json"], in: folder.url)
-            let result = await Tool.run(["check", "--fix", "--json"], in: folder.url)
+            let before = await Tool.run(["check", "--format", "json"], in: folder.url)
+            let result = await Tool.run(["check", "--fix", "--format", "json"], in: folder.url)
             let after = try String(contentsOf: file, encoding: .utf8)
             guard FileManager.default.fileExists(atPath: folder.url.appendingPathComponent(kept).path) else {
                 #expect(after == text)

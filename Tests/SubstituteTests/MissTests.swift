@@ -190,7 +190,9 @@ struct MissTests {
                 "\(lines)"
             )
         }
-        let json = await Tool.run(["explain", "--json", "page.har"], in: folder.url).output.split(separator: "\n")
+        let json = await Tool.run(["explain", "--format", "json", "page.har"], in: folder.url).output.split(
+            separator: "\n"
+        )
         #expect(json.count == 153 && json.count { $0.contains("\"command\":\"substitute add ") } == 3)
     }
 
@@ -212,7 +214,8 @@ struct MissTests {
         ] {
             try folder.write(text, to: "app.har")
             for arguments in [
-                ["explain"], ["explain", "--json"], ["preview", "--format", "text", "--used"], ["preview", "--used"],
+                ["explain"], ["explain", "--format", "json"], ["preview", "--format", "text", "--used"],
+                ["preview", "--used"],
             ] {
                 let result = await Tool.run(arguments + ["app.har"], in: folder.url)
                 #expect(result.status == 1 && result.output == "", "\(result)")

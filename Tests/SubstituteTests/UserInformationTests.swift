@@ -59,9 +59,9 @@ struct UserInformationTests {
     private static let commands = [
         "check|MANIFEST", "check|--format|json|MANIFEST", "check|--format|github|MANIFEST", "preview|-o|-|MANIFEST",
         "preview|--format|text|MANIFEST", "preview|--format|json|MANIFEST", "explain|MANIFEST|URL", "explain|URL",
-        "explain|--json|MANIFEST|URL|https://h/b", "explain|-H|X: VALUE|-H|Cookie: VALUE|MANIFEST|URL",
-        "explain|-H|VALUE|MANIFEST|URL", "add|-n|MANIFEST|URL", "add|-n|MANIFEST|HAR", "explain|MANIFEST|HAR",
-        "explain|--json|MANIFEST|HAR", "add|--as|URL|MANIFEST|https://h/", "update|-n|URL", "check|URL",
+        "explain|--format|json|MANIFEST|URL|https://h/b", "add|-n|MANIFEST|URL", "add|-n|MANIFEST|HAR",
+        "explain|MANIFEST|HAR",
+        "explain|--format|json|MANIFEST|HAR", "add|--as|URL|MANIFEST|https://h/", "update|-n|URL", "check|URL",
         "init|--schema|URL",
         "add|--only-host|URL|MANIFEST|HAR", "preview|URL", "extension|URL", "help|URL", "preview|--used|HAR|MANIFEST",
     ]
@@ -109,7 +109,8 @@ struct UserInformationTests {
         let url = "\(server.url.absoluteString)/a.css?next=https://\(information.text)@h/"
         try folder.write("{ \"\(url)\": \"a.css\" }", to: "manifest.json")
         let commands = [
-            "update|-n", "update|-n|--json", "update", "preview|--outdated|-o|-", "add|URL|URLx", "extension|-o|e",
+            "update|-n", "update|-n|--format|json", "update", "preview|--outdated|-o|-", "add|URL|URLx",
+            "extension|-o|e",
         ]
         await run(commands, url, "", finds: [information.mark])
     }

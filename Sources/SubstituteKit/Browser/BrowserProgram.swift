@@ -6,11 +6,7 @@ import SubstituteCheckKit
 struct BrowserProgram: Equatable {
     let path: String
 
-    static let option = Option(
-        "browser",
-        value: "path",
-        "The browser: Chrome, Chromium, Edge or Brave. Without it, the browser that\nSUBSTITUTE_BROWSER names, or the first that is found."
-    ) { $0 }
+    static let option = Option("browser", value: "path") { $0 }
 
     /// The program names under which Linux packages install browsers.
     private static let names = [

@@ -51,16 +51,8 @@ struct BrowserSettings: Sendable {
 }
 
 extension BrowserSettings {
-    static let noSandbox = Option(
-        "no-sandbox",
-        "Switch off the browser's sandbox, which does not work for root. Use this only in a\ncontainer, for pages that you trust."
-    )
-    static let timeout = Option(
-        "timeout",
-        value: "seconds",
-        "The time limit for each page; by default 60.",
-        Quantity.seconds(from: 1)
-    )
+    static let noSandbox = Option("no-sandbox")
+    static let timeout = Option("timeout", value: "seconds", Quantity.seconds(from: 1))
 
     /// Reads the options that all commands with a browser share.
     ///

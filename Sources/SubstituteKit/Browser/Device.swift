@@ -11,16 +11,10 @@ struct Device: Equatable, Sendable {
     /// The number of screen pixels for each CSS pixel.
     let scale: Double
 
-    /// The help of an option that names a screen.
-    static let help =
-        "The screen: phone, tablet, desktop, or its width, height and pixels per CSS pixel,\nsuch as 390x844@3. "
-
     /// An option that names screens; the pages are loaded for each.
-    static let option = Option(
-        repeated: "device",
-        value: "device",
-        help + "May be repeated; pages are loaded for each. Without it, desktop."
-    ) { try $0.map(Device.init(_:)).reduce(into: [Device]()) { $0 += $0.contains($1) ? [] : [$1] } }
+    static let option = Option(repeated: "device", value: "device") {
+        try $0.map(Device.init(_:)).reduce(into: [Device]()) { $0 += $0.contains($1) ? [] : [$1] }
+    }
 
     static let phone = Device(width: 390, height: 844, scale: 3)
     static let tablet = Device(width: 820, height: 1180, scale: 2)

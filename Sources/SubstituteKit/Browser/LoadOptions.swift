@@ -8,16 +8,8 @@ struct LoadOptions: Sendable {
     /// The wait after loading and scrolling, in seconds.
     var pause = 0.0
 
-    static let scroll = Option(
-        "scroll",
-        "Scroll to the end of each page, to load content that is not visible at first."
-    )
-    static let wait = Option(
-        "wait",
-        value: "seconds",
-        "How long to wait after a page is loaded.",
-        Quantity.seconds(from: 0)
-    )
+    static let scroll = Option("scroll")
+    static let wait = Option("wait", value: "seconds", Quantity.seconds(from: 0))
 
     /// Creates the default: no scrolling, and no wait.
     init() {}

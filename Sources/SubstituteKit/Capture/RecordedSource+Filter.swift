@@ -13,25 +13,13 @@ extension RecordedSource.Filter {
         (stripsQuery, includesPrivate) = (arguments.has(Self.stripQuery), arguments.has(.includePrivate))
     }
 
-    private static let onlyHost = HostSelection.option("only-host", "Take only files from this server.")
-    private static let only = Option(
-        repeated: "only",
-        value: "kinds",
-        "Take these kinds, separated by commas: \(ResourceKind.allCases.map(\.rawValue).joined(separator: ", ")).",
-        kinds
-    )
-    private static let exclude = Option(
-        repeated: "exclude",
-        value: "part",
-        "Leave out URLs that contain this text, in which * matches anything.\nMay be repeated."
-    ) { parts in
+    private static let onlyHost = HostSelection.option("only-host")
+    private static let only = Option(repeated: "only", value: "kinds", kinds)
+    private static let exclude = Option(repeated: "exclude", value: "part") { parts in
         if parts.contains("") { throw UsageError("--exclude needs a part of a URL") }
         return parts
     }
-    private static let stripQuery = Option(
-        "strip-query",
-        "Let entries ignore the parameters that do not change the content: known cache-busters,\nsuch as v=1.2 and _=1700000000, and those that differed between two requests for the\nsame bytes. All others must match."
-    )
+    private static let stripQuery = Option("strip-query")
 
     @Sendable private static func kinds(_ texts: [String]) throws(UsageError) -> Set<ResourceKind> {
         var kinds: Set<ResourceKind> = []

@@ -80,10 +80,6 @@ struct RecordedUse {
 extension CommandOption where Self == Option<String?> {
     /// The option that names a recording; `preview` counts the answers in it.
     static var used: Self {
-        Self(
-            "used",
-            value: "recording",
-            "Show how often each URL was answered, from a recording (HAR) of the app."
-        ) { $0 }
+        Self("used", value: "recording") { $0 }
     }
 }

@@ -1,15 +1,14 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The name and the help of an option, in GNU syntax: `--name value`, `--name=value`, `-n value`, `-nvalue`.
+/// The name of an option, in GNU syntax: `--name value`, `--name=value`, `-n value`, `-nvalue`.
 protocol CommandOption: Sendable {
     var name: String { get }
     var short: Character? { get }
-    /// The name of the value in the help and in messages; nil for an option that takes no value.
+    /// The name of the value in messages; nil for an option that takes no value.
     var value: String? { get }
     /// The valid values, for completion in a shell; empty if the values cannot be listed.
     var choices: [String] { get }
-    var help: String { get }
 }
 
 /// An option with the type of its value: a Boolean for an option that takes none, or what its texts mean.
@@ -18,15 +17,14 @@ struct Option<Value: Sendable>: CommandOption {
     var short: Character?
     var value: String?
     var choices: [String] = []
-    let help: String
     /// Parses the texts of the option in the order of the command line; there are none if it was not given.
     let parse: @Sendable ([String]) throws -> Value
 }
 
 extension Option {
     /// Creates an option that takes no value.
-    init(_ name: String, short: Character? = nil, _ help: String) where Value == Bool {
-        self.init(name: name, short: short, help: help) { !$0.isEmpty }
+    init(_ name: String, short: Character? = nil) where Value == Bool {
+        self.init(name: name, short: short) { !$0.isEmpty }
     }
 
     /// Creates an option whose last value counts.
@@ -35,10 +33,9 @@ extension Option {
         short: Character? = nil,
         value: String,
         choices: [String] = [],
-        _ help: String,
         _ parse: @escaping @Sendable (String) throws -> One
     ) where Value == One? {
-        self.init(name: name, short: short, value: value, choices: choices, help: help) { try $0.last.map(parse) }
+        self.init(name: name, short: short, value: value, choices: choices) { try $0.last.map(parse) }
     }
 
     /// Creates an option that may be repeated.
@@ -46,15 +43,14 @@ extension Option {
         repeated name: String,
         short: Character? = nil,
         value: String,
-        _ help: String,
         _ parse: @escaping @Sendable ([String]) throws -> Value
     ) {
-        self.init(name: name, short: short, value: value, help: help, parse: parse)
+        self.init(name: name, short: short, value: value, parse: parse)
     }
 }
 
 extension CommandOption where Self == Option<Bool> {
-    static var help: Self { Self("help", short: "h", "Print this help.") }
+    static var help: Self { Self("help", short: "h") }
 }
 
 /// The words of a command line, split into options and operands.

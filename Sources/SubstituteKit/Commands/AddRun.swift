@@ -12,13 +12,8 @@ struct AddRun {
     private let options: [String]
     private let console: Console
 
-    static let path = Option(
-        "as",
-        value: "path",
-        "The path of the file below the manifest's folder; only for a single URL.",
-        filePath
-    )
-    static let replace = Option("replace", "Take the file of a URL even if an entry already answers it.")
+    static let path = Option("as", value: "path", filePath)
+    static let replace = Option("replace")
 
     /// Reads the options of the command line.
     init(_ arguments: Arguments, _ console: Console) throws {

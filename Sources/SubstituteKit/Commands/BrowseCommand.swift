@@ -12,38 +12,17 @@ import FoundationNetworking
 enum BrowseCommand {
     static let command = Command(
         name: "browse",
-        summary: "Opens a page in a browser with the app's files, and updates it after every save.",
-        operands: "[OPTIONS] [MANIFEST] URL",
         options: [
             misses, device, serviceWorkers, headless, BrowserSettings.timeout, BrowserProgram.option,
             BrowserSettings.noSandbox,
         ],
-        discussion: """
-            Starts Chrome, Chromium, Edge or Brave with a fresh profile. If an app would answer a request with a file,
-            the file answers here, too; for an entry with "when", that is after the network has answered or failed.
-            All other requests are loaded from the network. Caches are off, and service workers are bypassed.
-
-            When you save a stylesheet or a picture, it is replaced in the page; for other files, the page is
-            reloaded. Close the window to end the command.
-
-            \(Command.aboutManifest)
-
-            Exits with 0 after the window was closed, 1 if the page could not be loaded or the manifest has errors at
-            the start, and 2 on a usage error.
-            """,
-        example: "  substitute browse --misses https://example.com/",
         run: run
     )
 
-    private static let misses = Option("misses", "Also print each request that no file answered, and why.")
-    private static let device = Option(
-        "device",
-        value: "device",
-        Device.help + "Without it, the size of the window.",
-        Device.init(_:)
-    )
-    static let serviceWorkers = Option("service-workers", "Let service workers run; files answer their requests, too.")
-    private static let headless = Option("headless", "Open no window, and run until Control-C.")
+    private static let misses = Option("misses")
+    private static let device = Option("device", value: "device", Device.init(_:))
+    static let serviceWorkers = Option("service-workers")
+    private static let headless = Option("headless")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)

@@ -7,50 +7,20 @@ import SubstituteCheckKit
 enum CheckCommand {
     static let command = Command(
         name: "check",
-        summary: "Reports everything that is wrong with a manifest, and where.",
-        operands: "[OPTIONS] [MANIFEST…]",
         options: [
-            strict, fix, all, watch, maxTotal, format, .json, folder, inBrowser, BrowserProgram.option,
+            strict, fix, all, watch, maxTotal, format, inBrowser, BrowserProgram.option,
             BrowserSettings.noSandbox,
         ],
-        discussion: """
-            \(Command.aboutManifest)
-            With -, the command reads the manifest from standard input; its files are in the current folder, or in the
-            one that --folder names.
-
-            An app does not use a manifest with errors. Warnings point out probable mistakes, such as files that no
-            entry uses, files whose content does not match their name, URLs that pages, stylesheets and scripts load
-            and no entry names, and a "$version" that .substitute.json has for other files, or has higher.
-
-            Exits with 0 if there is no error, 1 if there is one, and 2 on a usage error.
-            """,
-        example: "  substitute check --strict --max-total 5MB",
         run: run
     )
 
-    private static let strict = Option("strict", "Treat warnings as errors.")
-    private static let fix = Option(
-        "fix",
-        "Repair what leaves no choice, such as a comma too many or the case of a file's name. The\nold text is kept beside the manifest."
-    )
-    private static let all = Option(
-        "all",
-        "List each file that no entry uses, and each URL that is missing, instead of counts."
-    )
-    private static let watch = Option("watch", "Check again whenever something is saved, until Control-C.")
-    private static let maxTotal = Option(
-        "max-total",
-        value: "size",
-        "Report an error if the files in total are larger than this, such as 5MB.",
-        Quantity.size
-    )
-    private static let inBrowser = Option("in-browser", "Let a browser judge the files, too; it runs none of them.")
-    private static let format = ReportFormat.option(of: "issue")
-    private static let folder = Option(
-        "folder",
-        value: "folder",
-        "The folder of the files, for a manifest from standard input."
-    ) { $0 }
+    private static let strict = Option("strict")
+    private static let fix = Option("fix")
+    private static let all = Option("all")
+    private static let watch = Option("watch")
+    private static let maxTotal = Option("max-total", value: "size", Quantity.size)
+    private static let inBrowser = Option("in-browser")
+    private static let format = ReportFormat.option()
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let manifests: [ManifestFile?] =
@@ -59,11 +29,8 @@ enum CheckCommand {
             : arguments.operands.map { path throws(UsageError) in
                 try path == "-" ? nil : ManifestLocation(console).find(path)
             }
-        if arguments.has(folder), !manifests.contains(where: { $0 == nil }) {
-            throw UsageError("--folder is for a manifest from standard input; the files of any other lie beside it")
-        }
         let limit = try arguments[maxTotal]
-        let reportFormat = try arguments.format(format) ?? .text
+        let reportFormat = try arguments[format] ?? .text
         let judge = try arguments.has(inBrowser) ? BrowserJudge(settings: BrowserSettings(arguments, console)) : nil
         if arguments.has(fix) {
             for manifest in manifests {
@@ -109,8 +76,7 @@ enum CheckCommand {
         let (date, listsAll) = (console.now(), arguments.has(all))
         let checks = try manifests.map { manifest in
             if let manifest { return ManifestCheck(manifest, on: date, listsAll: listsAll) }
-            let files = try console.folder.url(arguments[folder] ?? ".")
-            let text = try console.readAll()
+            let (text, files) = (try console.readAll(), console.folder.url("."))
             return ManifestCheck(text, name: "<stdin>", folder: files, on: date, listsAll: listsAll)
         }
         var judged: [[ManifestIssue]] = []

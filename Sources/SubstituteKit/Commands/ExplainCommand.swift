@@ -14,76 +14,25 @@ import FoundationNetworking
 struct ExplainCommand {
     static let command = Command(
         name: "explain",
-        summary: "Shows for each URL which file answers it, or why none does.",
-        operands: "[OPTIONS] [MANIFEST] URL|FILE…",
-        options: [method, header, require, format, .json],
-        discussion: """
-            Prints the entry and the file that answer a URL, with the status and headers of the response; or the
-            reason why the URL is left to the network, with the nearest entry. FILE is a list of URLs, one per line,
-            or a recording of a page (HAR); - reads either from standard input. For a recording, and for more than five
-            URLs, the URLs that no file answers come first, with the commands that add them, then one line for each
-            file; --format json has the details. For several URLs, the last line says how many of them files answer.
-
-            For a recording by the app (cache.record(to:)), the command lists the URLs that the network answered:
-            first those that files could answer, with the commands that add them, then those that files cannot answer.
-            The first list begins with URLs that their servers promise not to change, then come those with the most
-            bytes. A response that may be for one person gets no command.
-
-            Each URL is read as an app reads it, with URL(string:). If a browser would request another URL for the
-            same text, the answer for that URL follows.
-
-            \(Command.aboutManifest)
-
-            Exits with 0 if the manifest could be read; 1 if it has errors or, with --require, if no file answers one
-            of the URLs; and 2 on a usage error.
-            """,
-        example: """
-              substitute explain https://example.com/css/site.css
-              substitute explain --require page.har
-              substitute explain app.har
-            """,
+        options: [require, format],
         run: run
     )
 
-    private static let method = Option(
-        "method",
-        short: "m",
-        value: "method",
-        "The method of the request; by default GET."
-    ) { $0 }
-    private static let header = Option(
-        repeated: "header",
-        short: "H",
-        value: "header",
-        "A header of the request, as 'Name: value'. May be repeated."
-    ) { texts in
-        try texts.map { header in
-            guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else {
-                throw UsageError("a header has no name before a colon; write it as 'Name: value'")
-            }
-            let value = header[header.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            return (name: String(header[..<colon]), value: value)
-        }
-    }
-    private static let require = Option("require", "Exit with 1 when a URL is not answered by a file.")
-    private static let format = ReportFormat.option(of: "URL", [.text, .json])
+    private static let require = Option("require")
+    private static let format = ReportFormat.option([.text, .json])
 
     private let table: SubstitutionTable
     private let path: String
-    private let method: String
-    private let headers: [(name: String, value: String)]
     private let explainer: MissExplainer
     private let console: Console
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         let operands = try ExplainOperands(arguments.operands, in: console.folder)
-        let (headers, isJSON) = try (arguments[header], arguments.format(format) == .json)
+        let isJSON = try arguments[format] == .json
         let file = try ManifestLocation(console).find(operands.manifest)
         let explain = ExplainCommand(
             table: try file.table(),
             path: file.name,
-            method: try arguments[method] ?? "GET",
-            headers: headers,
             explainer: MissExplainer(manifest: file),
             console: console
         )
@@ -152,7 +101,7 @@ struct ExplainCommand {
         explanation?.removeNeighbour(amongst: used)
         let obstacle =
             question.method == nil
-            ? MissExplainer.obstacle(to: question.url, method: method, status: 200) : question.obstacle
+            ? MissExplainer.obstacle(to: question.url, method: "GET", status: 200) : question.obstacle
         var command = explanation.flatMap(explainer.command)
         var sentence =
             explanation?.sentence ?? WrongURL.problem(of: question.url)
@@ -189,19 +138,18 @@ struct ExplainCommand {
     }
 
     private func explain(_ url: URL, _ question: ExplainOperands.Question) -> Explanation {
-        table.explain(request(url, question.method ?? method))
+        table.explain(request(url, question.method ?? "GET"))
     }
 
     private func request(_ url: URL, _ method: String) -> URLRequest {
         var request = URLRequest(url: url)
         request.httpMethod = method
-        for header in headers { request.setValue(header.value, forHTTPHeaderField: header.name) }
         return request
     }
 
     /// Returns the response of the file; nil if no file answers.
     private func response(_ explanation: Explanation, _ method: String?) -> HTTPURLResponse? {
-        (explanation.url?.url).flatMap { table.answer(to: request($0, method ?? self.method)) }?.response
+        (explanation.url?.url).flatMap { table.answer(to: request($0, method ?? "GET")) }?.response
             as? HTTPURLResponse
     }
 

@@ -7,33 +7,12 @@ import SubstitutionRules
 enum ExtensionCommand {
     static let command = Command(
         name: "extension",
-        summary: "Writes a web extension that shows a site in a browser with the app's files.",
-        operands: "[OPTIONS] [MANIFEST] -o FOLDER",
         options: [output, pages],
-        discussion: """
-            Pages come from the network, and keep their address, origin and cookies; the manifest's files answer the
-            requests of the pages, in Chrome, Edge, Firefox and Safari. A toolbar button lists the substitutions, and
-            switches them off. Entries that an extension cannot substitute are left to the network, and listed: those
-            that ask the network first, those with headers or unusual types, and pages themselves.
-
-            \(Command.aboutManifest)
-
-            The folder is written as a whole, and replaces only a folder that this command wrote before. After an
-            edit, run the command again, and press the button in the browser that reloads the extension.
-
-            Exits with 0 if everything was written; 1 if the manifest has errors, no entry of it can be shown, it
-            needs more rules than browsers accept, or something could not be written; and 2 on a usage error.
-            """,
-        example: "  substitute extension -o SiteWithAppFiles",
         run: run
     )
 
-    private static let output = Option("output", short: "o", value: "folder", "The folder for the extension.") { $0 }
-    private static let pages = Option(
-        repeated: "pages",
-        value: "host",
-        "A host whose pages show the files, in addition to the manifest's own hosts.\n*.example.com means example.com and its subdomains. May be repeated."
-    ) { try $0.map(HostPattern.read) }
+    private static let output = Option("output", short: "o", value: "folder") { $0 }
+    private static let pages = Option(repeated: "pages", value: "host") { try $0.map(HostPattern.read) }
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         guard let folder = try arguments[output], !folder.isEmpty else {

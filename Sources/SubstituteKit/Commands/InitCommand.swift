@@ -6,36 +6,12 @@ import SubstituteCheckKit
 enum InitCommand {
     static let command = Command(
         name: "init",
-        summary: "Creates the folder Substitutions with a manifest, its schema and a first entry.",
-        operands: "[OPTIONS] [FOLDER]",
-        operandKind: .folder,
         options: [schema, output],
-        discussion: """
-            Without FOLDER, it creates Sources/TARGET/Substitutions in a package with one target, and Substitutions
-            elsewhere. In a package, the schema for editors is put beside Package.swift, so that no target has to
-            declare it; elsewhere beside FOLDER, or in FOLDER if its parent is outside the current folder. Existing
-            files are never replaced, and there is no second manifest inside or around the folder of another. In a
-            folder that is called Substitutions, the command uses that folder.
-
-            With --schema, it creates no folder, and prints the JSON schema with which editors complete and check a
-            manifest. The manifest names the schema by a path relative to it: "$schema": "../manifest.schema.json".
-
-            Exits with 0 if the folder or the schema was written, 1 if it could not be written, and 2 on a usage error.
-            """,
-        example: """
-              substitute init Sources/App/Substitutions
-              substitute init --schema -o manifest.schema.json
-            """,
         run: run
     )
 
-    private static let schema = Option("schema", "Print the schema instead, such as a newer version's.")
-    private static let output = Option(
-        "output",
-        short: "o",
-        value: "file",
-        "The file for the schema; by default standard output."
-    ) { $0 }
+    private static let schema = Option("schema")
+    private static let output = Option("output", short: "o", value: "file") { $0 }
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         if arguments.has(schema) {

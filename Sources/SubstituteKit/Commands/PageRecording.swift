@@ -10,7 +10,7 @@ enum PageRecording {
         BrowserSettings.noSandbox,
     ]
 
-    private static let har = Option("har", value: "file", "Also save the recording (HAR) in this file.") { $0 }
+    private static let har = Option("har", value: "file") { $0 }
 
     /// Loads pages, and adds their resources.
     static func add(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {

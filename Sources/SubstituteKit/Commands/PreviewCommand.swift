@@ -6,67 +6,21 @@ import SubstituteCheckKit
 enum PreviewCommand {
     static let command = Command(
         name: "preview",
-        summary: "Shows the files that ship, on a page or in a list.",
-        operands: "[OPTIONS] [MANIFEST]",
-        options: [output, opens, serves, format, .json, outdated, .used, maxUnused],
-        discussion: """
-            The page shows a thumbnail, specimen, player or the first lines of each file, with its URL, media type,
-            size and conditions, grouped by server and folder, as cards or as a list. The manifest's errors and
-            warnings are at the top. The page is one HTML file, which refers to the manifest's files by relative URLs,
-            and sends nothing anywhere.
-
-            With --serve, the page is not written but served, to this machine only. It updates after every save of a
-            picture, a stylesheet or the manifest, and shows the manifest's errors. End it with Control-C.
-
-            With --used, each card says how often the app has answered its URL in a recording by the app
-            (cache.record(to:)). With --serve as well, the page updates while the app records.
-
-            With --serve, or with --open and no file named, line numbers open the manifest in an editor that you
-            choose on the page. These links hold the manifest's absolute path, so a page that you may pass on has none
-            of them.
-
-            With --format, the command prints a list instead, in which the files of folders are listed one by one. Lines
-            of entries with "when" or "until" show these conditions. With --used, each line begins with the number of
-            times that the file answered its URL; for a recording by a browser, how often it would have answered.
-
-            \(Command.aboutManifest)
-
-            Exits with 0 if the page was written, even for a manifest with errors; 1 if it could not be written, or for
-            a list, if the manifest has errors or the unused files are larger than --max-unused; and 2 on a usage error.
-            """,
-        example: """
-              substitute preview --serve --open
-              substitute preview --format text --used app.har --max-unused 200kB
-            """,
+        options: [output, opens, serves, format, outdated, .used],
         run: run
     )
 
-    private static let output = Option(
-        "output",
-        short: "o",
-        value: "file",
-        "The file for the page. Without it, the page goes to standard output, or with --open\nto a temporary file; in a terminal, a list is printed."
-    ) { $0 }
-    private static let format = ReportFormat.option(of: "URL", [.text, .json], otherwise: "Print a list instead")
-    private static let maxUnused = Option(
-        "max-unused",
-        value: "size",
-        "For a list, exit with 1 if the unused files in total are larger than this, such as\n200kB.",
-        Quantity.size
-    )
-    private static let opens = Option("open", "Open the page in the browser.")
-    private static let serves = Option("serve", "Serve the page, and update it after every save.")
-    private static let outdated = Option("outdated", "Mark files that differ from their servers' current versions.")
+    private static let output = Option("output", short: "o", value: "file") { $0 }
+    private static let format = ReportFormat.option([.text, .json])
+    private static let opens = Option("open")
+    private static let serves = Option("serve")
+    private static let outdated = Option("outdated")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
-        let limit = try arguments[maxUnused]
         // A page is of no use in a terminal.
         let ofPage: [any CommandOption] = [output, opens, serves, outdated]
         let option = ofPage.first { arguments.has($0) }
-        let format = try arguments.format(format) ?? (console.isInTerminal && option == nil ? .text : nil)
-        if limit != nil, !arguments.has(.used) || format == nil {
-            throw UsageError("--max-unused needs --used with a recording of the app, and --format text")
-        }
+        let format = try arguments[format] ?? (console.isInTerminal && option == nil ? .text : nil)
         let manifest = try ManifestLocation(console).only(arguments.operands)
         if let format {
             if let option {
@@ -74,9 +28,8 @@ enum PreviewCommand {
             }
             let check = try manifest.checked(on: console.now())
             let use = try arguments[.used].map { try RecordedUse(named: $0, of: check, manifest, console) }
-            let list = PreviewList(check, use, limit: limit)
-            try list.print(as: format, console)
-            return list.isOverLimit ? .bad : .good
+            try PreviewList(check, use).print(as: format, console)
+            return .good
         }
         if arguments.has(serves) {
             guard !arguments.has(output) else { throw UsageError("--serve writes no file; leave --output out") }

@@ -9,17 +9,13 @@ struct PreviewList {
     /// The number of answers of each file in a recording; nil without a recording.
     private let use: RecordedUse?
     private let unused: [Substitution]
-    /// True if the unused files are larger than they may be.
-    let isOverLimit: Bool
 
     /// - Parameters:
     ///   - check: A manifest without errors.
     ///   - use: The number of answers of each file in a recording; nil without a recording.
-    ///   - limit: The maximum size of the unused files in total; nil for any size.
-    init(_ check: ManifestCheck, _ use: RecordedUse?, limit: ByteCount?) {
+    init(_ check: ManifestCheck, _ use: RecordedUse?) {
         (shipped, inventory, self.use) = (check.shipped, check.inventory, use)
         unused = use?.unusedFiles(of: shipped) ?? []
-        isOverLimit = unused.reduce(0) { $0 + $1.size } > limit?.bytes ?? .max
     }
 
     func print(as format: ReportFormat, _ console: Console) throws {
@@ -43,8 +39,7 @@ struct PreviewList {
         }
         let size = ByteCount(unused.reduce(0) { $0 + $1.size })
         let list = unused.isEmpty ? "" : ": " + unused.map { visible($0.file) }.joined(separator: ", ")
-        let excess = isOverLimit ? "; that is more than --max-unused" : ""
-        console.print("\(counted(unused.count, "file")) never used, \(size)\(excess)\(list)")
+        console.print("\(counted(unused.count, "file")) never used, \(size)\(list)")
     }
 
     private func object(_ substitution: Substitution) -> JSONObject {

@@ -13,12 +13,6 @@ import SubstitutionChecking
 struct SavedOptions {
     static let name = IgnoredFindings.fileName
 
-    /// The help's paragraph about the file.
-    static let about = """
-        Without URL, substitute.json beside the manifest names the pages and options of add and verify:
-        { "pages": ["https://example.com/"], "in-browser": true, "device": ["phone", "desktop"] }
-        """
-
     /// The words of the options that the command has.
     private(set) var options: [String] = []
     private(set) var pages: [String] = []
@@ -83,7 +77,7 @@ struct SavedOptions {
     /// or replace a file.
     private static let kept: Set = [
         "in-browser", "device", "scroll", "wait", "timeout", "service-workers", "with-references", "also-host",
-        "only-host", "only", "exclude", "strip-query", "max-size", "at-least", "allow-changed", "allow-errors",
+        "only-host", "only", "exclude", "strip-query", "max-size", "at-least", "allow-changed",
         "tolerance", "mask",
     ]
 

@@ -6,52 +6,19 @@ import SubstituteCheckKit
 enum UpdateCommand {
     static let command = Command(
         name: "update",
-        summary: "Reloads the files that have changed on their servers, and keeps those that were edited here.",
-        operands: "[OPTIONS] [MANIFEST] [URL…]",
-        options: [.dryRun, all, format, .json, .discardEdits, keepEdits, .maxSize, .includePrivate],
-        discussion: """
-            Requests each URL of the manifest, four at a time, and compares three versions: the copy that the tool
-            loaded (.substitute.json has its fingerprint), the file now, and what the server sends. If the server sent
-            a version (ETag or Last-Modified) with the copy, the command asks only whether that has changed. It skips
-            entries with "when", because their files are meant to differ, and example.com and similar names, which
-            have no files. The states:
-
-              current   the server has the file's bytes
-              differs   the server has other bytes, which replace it unless they are refused
-              edited    the file was edited here, and the server has not changed; it is kept
-              conflict  both have changed, or the file differs and is not in .substitute.json; update keeps it, and
-                        prints the commands that decide
-              empty     the server sends an empty file, and the file is not empty; it is kept
-              gone      the server answers 404 or 410
-
-            A file is replaced if its new version was loaded completely and still matches its type. All files are
-            replaced together at the end; Control-C before that changes nothing. If the manifest has a "$version" and a
-            file was replaced, the number is raised by one. With --dry-run, the command only compares, and
-            writes nothing; what a server sends may still be refused. With URLs, only their files are compared.
-
-            \(Command.aboutManifest)
-
-            Exits with 0 if every file is now current, edited here only, or skipped; 1 if a file is in conflict, was
-            not loaded, could not be compared, or is gone, or the manifest has errors; and 2 on a usage error. With
-            --dry-run, exits with 3 if a file differs, is in conflict, empty or gone; and 1 if there is none of these,
-            but a file could not be compared.
-            """,
-        example: "  substitute update --dry-run || substitute update",
+        options: [.dryRun, all, format, .discardEdits, keepEdits, .maxSize, .includePrivate],
         run: run
     )
 
-    private static let all = Option("all", "Also list files that are up to date, or skipped.")
-    private static let format = ReportFormat.option(of: "file")
-    private static let keepEdits = Option(
-        "keep-edits",
-        "Decide conflicts for the files here: they count as edited, until their servers change\nagain."
-    )
+    private static let all = Option("all")
+    private static let format = ReportFormat.option()
+    private static let keepEdits = Option("keep-edits")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, urls) = try ManifestLocation(console).split(arguments.operands)
         let keys = try urls.map(AddCommand.key)
         let limit = try arguments[.maxSize]?.bytes
-        let format = try arguments.format(format) ?? .text
+        let format = try arguments[format] ?? .text
         let (discards, keeps) = (arguments.has(.discardEdits), arguments.has(keepEdits))
         if discards, keeps { throw UsageError("--discard-edits and --keep-edits exclude each other") }
         let manifest = try ManifestLocation(console).find(named)

@@ -55,9 +55,6 @@ struct Sharing: Sendable {
 
 extension CommandOption where Self == Option<Bool> {
     static var includePrivate: Self {
-        Self(
-            "include-private",
-            "Also take responses that may be for one person: those whose Cache-Control has\nno-store or private, and those that differ without cookies and own header fields."
-        )
+        Self("include-private")
     }
 }

@@ -74,18 +74,13 @@ extension Fetcher.FetchedResponse {
 
 extension CommandOption where Self == Option<Bool> {
     static var discardEdits: Self {
-        Self("discard-edits", "Also replace files that were edited here; copies go to a temporary folder.")
+        Self("discard-edits")
     }
-    static var dryRun: Self { Self("dry-run", short: "n", "Only say what would be done.") }
+    static var dryRun: Self { Self("dry-run", short: "n") }
 }
 
 extension CommandOption where Self == Option<ByteCount?> {
     static var maxSize: Self {
-        Self(
-            "max-size",
-            value: "size",
-            "Take no file larger than this, such as 5MB. Without it, add and update\ntake no file larger than 1GB.",
-            Quantity.size
-        )
+        Self("max-size", value: "size", Quantity.size)
     }
 }

@@ -8,10 +8,8 @@ struct HostSelection {
     private let patterns: [(host: String, port: Int?)]
 
     /// Returns an option that names hosts.
-    static func option(_ name: String, _ help: String) -> Option<HostSelection> {
-        let forms =
-            "*.example.com means example.com and its subdomains; example.com:8080 means one port.\nMay be repeated."
-        return Option(repeated: name, value: "host", "\(help)\n\(forms)", HostSelection.init)
+    static func option(_ name: String) -> Option<HostSelection> {
+        Option(repeated: name, value: "host", HostSelection.init)
     }
 
     /// Reads hosts, with or without a port.

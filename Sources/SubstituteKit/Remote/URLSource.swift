@@ -4,14 +4,8 @@ import SubstituteCheckKit
 
 /// The resources at URLs, which are loaded from their servers, and the resources to which these refer.
 struct URLSource: ResourceSource {
-    static let references = Option(
-        "with-references",
-        "Also load the files that the pages and stylesheets refer to, and those that their\nstylesheets and frames refer to: CSS url() and @import; HTML link, script, img,\nsrcset, source, video, audio, track, input, object, embed and iframe; SVG image and\nuse. Only from the same server and port, and never http: from https:. For a URL that\nan entry already answers, the existing file is read."
-    )
-    static let alsoHost = HostSelection.option(
-        "also-host",
-        "Also load references from this server, on any port."
-    )
+    static let references = Option("with-references")
+    static let alsoHost = HostSelection.option("also-host")
 
     let isStrict = true
     private let keys: [URLPattern]

@@ -12,9 +12,6 @@ struct VerificationLimits: Sendable {
     let tolerance: Double
     /// True if servers may send bytes that differ from the files.
     let allowsChanges: Bool
-    /// True if errors may occur only with the files.
-    let allowsErrors: Bool
-
     /// The record of the loaded files, which says whether a file was edited here.
     let record: RemoteRecord
 
@@ -57,9 +54,7 @@ struct VerificationLimits: Sendable {
     }
 
     private func allowedWords(_ page: Verification) -> [String] {
-        let errors = page.errors.loads.count + page.errors.complaints.count
-        return (page.changes.isEmpty ? [] : [counted(page.changes.count, "changed file")])
-            + (errors == 0 ? [] : [counted(errors, "error")])
+        (page.changes.isEmpty ? [] : [counted(page.changes.count, "changed file")])
             + (page.comparison.count == 0 ? [] : ["\(page.comparison.percentage) of the picture"])
     }
 
@@ -93,10 +88,8 @@ struct VerificationLimits: Sendable {
                 + "\(change.sizes); \(remedy(for: change))"
             add(.changedFile, sentence, change)
         }
-        if !allowsErrors {
-            for load in page.errors.loads { add(.failedLoad, load.sentence) }
-            for words in page.errors.complaints { add(.pageError, "only with the files: \(shortened(words))") }
-        }
+        for load in page.errors.loads { add(.failedLoad, load.sentence) }
+        for words in page.errors.complaints { add(.pageError, "only with the files: \(shortened(words))") }
         if page.comparison.share > tolerance {
             let places = page.comparison.places.prefix(3).map(\.words).joined(separator: "; ")
             add(.pictureDiffers, "\(page.comparison.percentage) of \(page.title) looks different, at \(places)")

@@ -202,13 +202,8 @@ struct VerificationPage {
             HTML.breakable(miss.reason)
                 + (miss.command.map { "<br>Add it with: <code>\(HTML.breakable($0))</code>" } ?? "")
         }
-        let allowed =
-            limits.allowsErrors
-            ? page.errors.loads.map { HTML.breakable($0.sentence) }
-                + page.errors.complaints.map { HTML.breakable("only with the files: \($0)") } : []
         let others = [page.redirectSentence].compactMap(\.self) + page.onceSentences
-        return list("Errors that occurred only with the files", allowed)
-            + list("Requests that no file answered", missed)
+        return list("Requests that no file answered", missed)
             + list("Notes", (others + page.notes).map(HTML.breakable))
     }
 

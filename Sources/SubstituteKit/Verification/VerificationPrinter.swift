@@ -103,13 +103,6 @@ struct VerificationPrinter {
         for change in page.changes where limits.allowsChanges {
             add("changed", "\(shortened(change.url)) → \(visible(change.substitution.file)): \(change.sizes)")
         }
-        if limits.allowsErrors {
-            typealias Kind = VerificationLimits.Problem.Kind
-            for load in page.errors.loads { add("failed", load.sentence, ("warning", Kind.failedLoad.rawValue)) }
-            for words in page.errors.complaints {
-                add("error", "only with the files: \(shortened(words))", ("warning", Kind.pageError.rawValue))
-            }
-        }
         if page.comparison.count > 0, page.comparison.share <= limits.tolerance {
             let places = page.comparison.places.map(\.words).joined(separator: "; ")
             add("picture", "\(page.comparison.percentage) differs, at \(places)")

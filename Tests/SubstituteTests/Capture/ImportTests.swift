@@ -915,16 +915,6 @@ struct ImportTests {
         #expect(try await site.check().status == 0)
     }
 
-    @Test("A recording is read whatever its name is, if --recording says so")
-    func anyName() async throws {
-        let site = try SiteFolder()
-        try site.folder.write(HAR.text(HAREntry(url: "https://h/a.css")), to: "rec.css")
-        let missing = await Tool.run(["add", "--recording", "manifest.json", "www.example.com"], in: site.url)
-        #expect(missing.status == 1 && missing.errors.contains("does not exist"), "\(missing)")
-        let result = await Tool.run(["add", "--recording", "-n", "manifest.json", "rec.css"], in: site.url)
-        #expect(result.status == 0 && result.output.contains("1 entry"), "\(result)")
-    }
-
     @Test("A text in UTF-8 replaces no file whose entry has another charset")
     func otherCharset() async throws {
         let entry = "{ \"file\": \"a.css\", \"type\": \"text/css; charset=iso-8859-1\" }"

@@ -31,7 +31,7 @@ struct ContentRulesTests {
             "{ \"https://h/a\": \"a.json\", \"https://h/b\": \"b.html\", \"https://h/c\": \"c.png\" }",
             to: "manifest.json"
         )
-        let result = await Tool.run(["check", "--json"], in: folder.url)
+        let result = await Tool.run(["check", "--format", "json"], in: folder.url)
         let codes = result.output.matches(of: /"code":"([a-z-]+)"/).map { String($0.1) }
         #expect(
             codes == ["published-key", "repeated-name", "php-source", "published-key", "wrong-format"],

@@ -94,7 +94,7 @@ struct KilledRunTests {
             }
             #expect(await Tool.run(["check", manifest(of: folder)]).status == 0)
             // The record and the files agree: no file that the tool wrote counts as edited.
-            let outdated = await Tool.run(["update", "--dry-run", "--json", manifest(of: folder)])
+            let outdated = await Tool.run(["update", "--dry-run", "--format", "json", manifest(of: folder)])
             #expect(!outdated.output.contains("edited") && !outdated.output.contains("conflict"), "\(outdated)")
             let result = await Tool.run(["update", manifest(of: folder)])
             #expect(result.status == 0 && result.errors == "", "\(result)")
@@ -143,7 +143,7 @@ struct KilledRunTests {
         }
         #expect(copies.folders.count == 4)
         for folder in copies.folders {
-            let outdated = await Tool.run(["update", "--dry-run", "--json", manifest(of: folder)])
+            let outdated = await Tool.run(["update", "--dry-run", "--format", "json", manifest(of: folder)])
             #expect(!outdated.output.contains("edited") && !outdated.output.contains("conflict"), "\(outdated)")
             let result = await Tool.run(
                 ["add", "--replace", "--as", "new.css", manifest(of: folder), "\(site.url)/a.css"]

@@ -83,7 +83,7 @@ struct EditedFileTests {
         let state = situation.state
         let before = site.listing
 
-        let json = try await site.run("update", "--dry-run", "--json")
+        let json = try await site.run("update", "--dry-run", "--format", "json")
         let isGood = ["current", "edited"].contains(state)
         #expect(json.status == (isGood ? 0 : 3) && json.output.contains("\"state\":\"\(state)\""), "\(json)")
         let outdated = try await site.run("update", "--dry-run", "--all")
@@ -121,7 +121,9 @@ struct EditedFileTests {
             let keep = try command("update --keep-edits", in: update.errors)
             #expect(await Tool.run(keep, in: site.folder.url).status == 0)
             #expect(site.file(file) == here)
-            #expect(try await site.run("update", "--dry-run", "--json").output.contains("\"state\":\"edited\""))
+            #expect(
+                try await site.run("update", "--dry-run", "--format", "json").output.contains("\"state\":\"edited\"")
+            )
             for (path, content) in edits { try site.folder.write(content, to: path) }
             if situation.knowledge == .nothing { try FileManager.default.removeItem(at: record) }
         }
@@ -184,7 +186,7 @@ struct EditedFileTests {
         #expect(try await site.run("add", "\(site.url)/a.css").status == 0)
         serve(Self.changed)
         site.server?.forgetRequests()
-        #expect(try await site.run("update", "--dry-run", "--json").output.contains("\"state\":\"differs\""))
+        #expect(try await site.run("update", "--dry-run", "--format", "json").output.contains("\"state\":\"differs\""))
         #expect(site.server?.requests.map { $0.headers["if-modified-since"] } == [nil])
     }
 

@@ -41,7 +41,7 @@ struct OutdatedTests {
         site.set("/a.css", "longer", type: "text/css")
         site.set("/c.js", "C", type: "text/javascript", hasVersion: false)
         site.set("/b.html", LoopbackServer.Response(status: 410))
-        let outdated = try await site.run("update", "--dry-run", "--json")
+        let outdated = try await site.run("update", "--dry-run", "--format", "json")
         #expect(outdated.status == 3)
         let rows = try outdated.output.split(separator: "\n").map { line in
             try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
@@ -79,7 +79,7 @@ struct OutdatedTests {
         try site.folder.write("mine", to: "\(site.name)/c.js")
         site.set("/c.js", "C", type: "text/javascript", hasVersion: false)
         let words = ["update", "--include-private", "--max-size", "1kB"]
-        let rows = await Tool.run(words + ["--json"], in: site.folder.url).output.split(separator: "\n")
+        let rows = await Tool.run(words + ["--format", "json"], in: site.folder.url).output.split(separator: "\n")
         #expect(rows.first?.contains("\"size\":6") == true, "\(rows)")
         let text = await Tool.run(words, in: site.folder.url).errors
         for option in ["--discard-edits", "--keep-edits"] {

@@ -86,7 +86,7 @@ struct VersionTests {
         try site.folder.write("a { color: red }\n", to: "\(site.name)/a.css")
         #expect(try await check().hasPrefix(Self.stale))
         #expect(try await site.run("check", "--strict").status == 1)
-        let json = try await site.run("check", "--json")
+        let json = try await site.run("check", "--format", "json")
         #expect(json.output.contains("\"same-version\""))
         #expect(site.file(".substitute.json") == record)
         // The same files again.
