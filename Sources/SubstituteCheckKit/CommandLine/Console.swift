@@ -95,9 +95,7 @@ package final class Console {
 
     /// Writes a JSON object to standard output as a line.
     package func printJSON(_ object: JSONObject) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        print(String(decoding: try encoder.encode(object), as: UTF8.self))
+        print(try object.text())
     }
 
     /// Writes a line to standard error.

@@ -61,7 +61,7 @@ struct AddRun {
             report.problems.forEach(console.printError)
             (report.lines + source.lines).forEach(console.print)
         } else if isDryRun {
-            report.printTable(console)
+            try report.printTable(console)
         } else {
             report.printSummary(console)
         }
@@ -135,9 +135,8 @@ private struct AddReport {
         rows.append(["take", Self.short(found.url), visible(file), size, words])
     }
 
-    func printTable(_ console: Console) {
-        console.printTable(rows)
-        console.print(total)
+    func printTable(_ console: Console) throws {
+        try console.print(rows.map { ReportItem(cells: $0) }, sum: [total], as: .text)
     }
 
     func printSummary(_ console: Console) {

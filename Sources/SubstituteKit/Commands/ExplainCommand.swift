@@ -28,7 +28,7 @@ struct ExplainCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitStatus {
         let operands = try ExplainOperands(arguments.operands, in: console.folder)
-        let isJSON = try arguments[format] == .json
+        let format = try arguments[format] ?? .text
         let file = try ManifestLocation(console).find(operands.manifest)
         let explain = ExplainCommand(
             table: try file.table(),
@@ -42,18 +42,14 @@ struct ExplainCommand {
             switch subject {
             case .traffic(let traffic, let name):
                 let report = TrafficReport(traffic, name, explain.table, explain.explainer, console)
-                if isJSON { try report.printJSON() } else { report.printText() }
+                try report.print(as: format)
                 missCount += report.missCount
             case .questions(let more): questions += more
             }
         }
         let answers = explain.answers(to: questions)
         missCount += answers.count { $0.response == nil }
-        if isJSON {
-            for answer in answers { try explain.printJSON(answer) }
-        } else {
-            explain.printText(answers)
-        }
+        try explain.print(answers, as: format)
         return arguments.has(require) && missCount > 0 ? .bad : .good
     }
 
@@ -168,60 +164,56 @@ struct ExplainCommand {
     /// The largest number of URLs for which everything is printed.
     private static let mostWithDetails = 5
 
-    private func printText(_ answers: [ExplainedRequest]) {
-        if answers.count > Self.mostWithDetails || answers.contains(where: \.isRecorded) {
-            printSummary(answers)
-        } else {
-            answers.forEach(printDetails)
-        }
-        guard answers.count > 1 || answers.contains(where: \.isRecorded) else { return }
+    private func print(_ answers: [ExplainedRequest], as format: ReportFormat) throws {
+        let isSummary = answers.count > Self.mostWithDetails || answers.contains(where: \.isRecorded)
         let answered = answers.filter { $0.response != nil }
         let size = ByteCount(answered.reduce(0) { $0 + ($1.explanation?.substitution?.size ?? 0) })
-        console.print("\(answered.count) of \(counted(answers.count, "URL")) would come from files, \(size)")
+        let sum = "\(answered.count) of \(counted(answers.count, "URL")) would come from files, \(size)"
+        let lines = isSummary ? summary(of: answers) : answers.flatMap(details)
+        try console.print(
+            format == .json ? answers.map { ReportItem(object($0)) } : [ReportItem(lines: lines)],
+            sum: answers.count > 1 || answers.contains(where: \.isRecorded) ? [sum] : [],
+            as: format
+        )
     }
 
-    private func printDetails(_ answer: ExplainedRequest) {
-        console.print(answer.sentence)
+    private func details(_ answer: ExplainedRequest) -> [String] {
         let words = answer.explanation?.nearest == nil ? "Add it with" : "Or add this URL with"
-        if let command = answer.command { console.print("  \(words): \(command)") }
-        if let entry = answer.explanation?.substitution {
-            console.print("  entry  \(visible(path)):\(entry.line): \(quoted(entry.url))")
-            console.print("  file   \(visible(entry.file)), \(ByteCount(entry.size)), \(entry.mediaType)")
+        let entry = answer.explanation?.substitution.map { entry in
+            [
+                "  entry  \(visible(path)):\(entry.line): \(quoted(entry.url))",
+                "  file   \(visible(entry.file)), \(ByteCount(entry.size)), \(entry.mediaType)",
+            ]
         }
-        console.print("")
+        return [answer.sentence] + (answer.command.map { ["  \(words): \($0)"] } ?? []) + (entry ?? []) + [""]
     }
 
-    /// Prints the misses, grouped by their reasons, and then one line for each URL that a file answers.
-    private func printSummary(_ answers: [ExplainedRequest]) {
+    /// Returns the misses, grouped by their reasons, and then one line for each URL that a file answers.
+    private func summary(of answers: [ExplainedRequest]) -> [String] {
         // Begin with the misses that a command can change.
         let misses = answers.filter { $0.response == nil }
         let sorted = misses.filter { $0.command != nil } + misses.filter { $0.command == nil }
-        for (reason, same) in sorted.grouped(by: \.reason) {
-            console.print(reason)
-            for miss in same {
+        let missed = sorted.grouped(by: \.reason).flatMap { reason, same in
+            let lines = same.map { miss in
                 let method = miss.method ?? "GET"
-                let request = (method == "GET" ? "" : visible(method) + " ") + visible(miss.text)
-                console.print("  \(miss.command ?? request)")
+                return "  " + (miss.command ?? (method == "GET" ? "" : visible(method) + " ") + visible(miss.text))
             }
-            console.print("")
+            return [reason] + lines + [""]
         }
-        let hits = answers.filter { $0.response != nil }
-        for hit in hits {
+        let hits = answers.filter { $0.response != nil }.map { hit in
             let file = visible(hit.explanation?.substitution?.file ?? "")
-            var limit = ""
-            if case .protocolOnly = hit.explanation?.answer { limit = ", only in sessions with substitutions" }
-            console.print("\(visible(hit.text)) → \(file)\(limit)")
+            return "\(visible(hit.text)) → \(file)"
         }
-        if !hits.isEmpty { console.print("") }
+        return missed + hits + (hits.isEmpty ? [] : [""])
     }
 
-    private func printJSON(_ answer: ExplainedRequest) throws {
+    private func object(_ answer: ExplainedRequest) -> JSONObject {
         let fields = answer.response?.allHeaderFields as? [String: String]
-        try console.printJSON([
+        return [
             "url": visible(answer.text), "substituted": answer.response != nil,
             "file": answer.explanation?.substitution.map { visible($0.file) },
             "status": answer.response?.statusCode, "headers": fields?.mapValues { visible($0) },
             "reason": answer.sentence, "browserURL": answer.browserURL.map { visible($0) }, "command": answer.command,
-        ])
+        ]
     }
 }

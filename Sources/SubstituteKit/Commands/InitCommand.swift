@@ -65,10 +65,11 @@ enum InitCommand {
         if let step = nextStep(folder, in: package) { console.print("  \(step)") }
         // With several manifests, a command needs the name of one.
         let operand = others.isEmpty || name.contains(" ") ? "" : " \(visible(name))"
-        console.printTable([
+        let steps = [
             ["  " + console.tool.words("check\(operand)"), "reports everything that is wrong with the manifest"],
             ["  " + console.tool.words("preview\(operand)"), "shows the files that ship"],
-        ])
+        ]
+        try console.print(steps.map { ReportItem(cells: $0) }, as: .text)
         if let other = others.first {
             console.print("There is another manifest, \(visible(other)), so every command needs the name of one.")
         }

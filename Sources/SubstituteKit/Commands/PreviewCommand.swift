@@ -41,21 +41,20 @@ enum PreviewCommand {
         let check = ManifestCheck(manifest, on: console.now())
         if let issue = check.issues.first, issue.code == .unreadableManifest { throw ManifestError([issue]) }
         let page = console.folder.url(output ?? "preview.html")
-        let preview = PreviewPage(
-            check,
-            folder: manifest.folder,
-            from: page.deletingLastPathComponent(),
-            console.tool,
-            marks: arguments.has(outdated) ? try await marks(of: check, manifest, console) : [:],
+        let preview = try await PreviewPage(
+            check: check,
+            tool: console.tool,
+            marks: arguments.has(outdated) ? marks(of: check, manifest, console) : [:],
             use: check.errors.isEmpty
-                ? try arguments[.used].map { try RecordedUse(named: $0, of: check, manifest, console) }
+                ? arguments[.used].map { try RecordedUse(named: $0, of: check, manifest, console) }
                 : nil,
             // If the user names an output file, the user may give the page to other people. The page must then not
             // contain the manifest's absolute path.
-            editable: named == nil && arguments.has(opens) ? manifest.url : nil
-        )
+            editable: named == nil && arguments.has(opens) ? manifest.url : nil,
+            address: PreviewPage.addresses(in: manifest.folder, from: page.deletingLastPathComponent())
+        ).page().sealed
         guard let output else {
-            console.print(preview.sealedHTML)
+            console.print(preview)
             return .good
         }
         let written = page.resolvingSymlinksInPath().path
@@ -75,7 +74,7 @@ enum PreviewCommand {
                     + "name another place"
             )
         }
-        try OutputFile(output, console).write(Data("\(preview.sealedHTML)\n".utf8))
+        try OutputFile(output, console).write(Data("\(preview)\n".utf8))
         console.print("\(visible(output)) shows \(PreviewSummary(check).shown)")
         if arguments.has(opens) { try open(page.resolvingSymlinksInPath().path, console) }
         return .good

@@ -19,36 +19,22 @@ struct PreviewList {
     }
 
     func print(as format: ReportFormat, _ console: Console) throws {
-        if format == .json {
-            for substitution in shipped { try console.printJSON(object(substitution)) }
-            return
+        let rows = shipped.map { substitution in
+            let times = use.map { [$0.times(substitution) == 0 ? "never" : "\($0.times(substitution)) ×"] } ?? []
+            let cells = [
+                visible(substitution.url), visible(substitution.file), substitution.mediaType,
+                ByteCount(substitution.size).description, Self.remarks(of: substitution),
+            ]
+            return ReportItem(cells: times + cells, substitution.row(use))
         }
-        console.printTable(
-            shipped.map { substitution in
-                let times = use.map { [$0.times(substitution) == 0 ? "never" : "\($0.times(substitution)) ×"] } ?? []
-                return times + [
-                    visible(substitution.url), visible(substitution.file), substitution.mediaType,
-                    ByteCount(substitution.size).description, Self.remarks(of: substitution),
-                ]
-            }
-        )
-        console.print(inventory.description)
-        guard let use else { return }
+        try console.print(rows, sum: [inventory.description], as: format)
+        guard let use, format == .text else { return }
         if use.isEmpty, !unused.isEmpty {
             console.print("The recording has no request that a file answers, so it may be one of another site or app.")
         }
         let size = ByteCount(unused.reduce(0) { $0 + $1.size })
         let list = unused.isEmpty ? "" : ": " + unused.map { visible($0.file) }.joined(separator: ", ")
         console.print("\(counted(unused.count, "file")) never used, \(size)\(list)")
-    }
-
-    private func object(_ substitution: Substitution) -> JSONObject {
-        [
-            "url": visible(substitution.url), "file": visible(substitution.file), "type": substitution.mediaType,
-            "size": substitution.size, "line": substitution.line,
-            "when": substitution.conditions.map { $0.description.filter { $0 != "\"" } },
-            "until": substitution.lastDay, "times": use?.times(substitution),
-        ]
     }
 
     private static func remarks(of substitution: Substitution) -> String {

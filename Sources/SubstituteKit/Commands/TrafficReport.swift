@@ -43,41 +43,48 @@ struct TrafficReport {
     /// The number of URLs that files could answer, and that the manifest does not answer.
     var missCount: Int { missed.count }
 
-    func printText() {
-        console.print(
+    /// The URLs in three groups, each under its heading.
+    func print(as format: ReportFormat) throws {
+        let summary =
             "\(visible(name)): \(counted(traffic.requests, "request")), \(traffic.fromFiles) answered by the app, "
-                + "\(ByteCount(traffic.bytesFromFiles)) not loaded"
+            + "\(ByteCount(traffic.bytesFromFiles)) not loaded"
+        func item(
+            _ item: RecordedTraffic.Item,
+            _ words: String = "",
+            refusal: String? = nil,
+            _ miss: Miss? = nil,
+            _ lines: [String?] = []
+        ) -> ReportItem {
+            let method = item.method == "GET" ? "" : item.method + " "
+            let line = "  \(item.times) × \(method)\(visible(item.url)), \(ByteCount(item.byteCount))\(words)"
+            return ReportItem(
+                lines: [line] + lines.compactMap { $0.map { "      \($0)" } },
+                [
+                    "url": visible(item.url), "method": item.method, "times": item.times, "bytes": item.byteCount,
+                    "reason": miss?.reason, "refusal": refusal.map { visible($0) }, "command": miss?.command,
+                ]
+            )
+        }
+        let missed = missed.map { each, miss in
+            item(
+                each,
+                each.staysTheSame ? ", which its server promises not to change" : "",
+                miss,
+                [miss.reason, miss.command]
+            )
+        }
+        let added = added.map { each, file in
+            item(each, " → \(visible(file))", refusal: "\(quoted(file)) answers it now")
+        }
+        let others = traffic.others.map { item($0, refusal: $0.refusal, nil, [visible($0.refusal ?? "")]) }
+        let groups = [
+            ("From the network, with the commands that add them:", missed),
+            ("From the network, but the manifest has had entries for them since then:", added),
+            ("From the network, where files cannot answer:", others),
+        ].filter { !$0.1.isEmpty }
+        try console.print(
+            [ReportItem(lines: [summary])] + groups.flatMap { [ReportItem(lines: ["", $0])] + $1 },
+            as: format
         )
-        if !missed.isEmpty { console.print("\nFrom the network, with the commands that add them:") }
-        for (item, miss) in missed {
-            console.print(Self.line(item) + (item.staysTheSame ? ", which its server promises not to change" : ""))
-            console.print("      \(miss.reason)")
-            if let command = miss.command { console.print("      \(command)") }
-        }
-        if !added.isEmpty { console.print("\nFrom the network, but the manifest has had entries for them since then:") }
-        for (item, file) in added { console.print("\(Self.line(item)) → \(visible(file))") }
-        if !traffic.others.isEmpty { console.print("\nFrom the network, where files cannot answer:") }
-        for item in traffic.others {
-            console.print(Self.line(item))
-            console.print("      \(visible(item.refusal ?? ""))")
-        }
-    }
-
-    private static func line(_ item: RecordedTraffic.Item) -> String {
-        let method = item.method == "GET" ? "" : item.method + " "
-        return "  \(item.times) × \(method)\(visible(item.url)), \(ByteCount(item.byteCount))"
-    }
-
-    func printJSON() throws {
-        func print(_ item: RecordedTraffic.Item, refusal: String? = nil, _ miss: Miss? = nil) throws {
-            try console.printJSON([
-                "url": visible(item.url), "method": item.method, "times": item.times, "bytes": item.byteCount,
-                "reason": miss?.reason, "refusal": refusal.map { visible($0) },
-                "command": miss?.command,
-            ])
-        }
-        for (item, miss) in missed { try print(item, miss) }
-        for (item, file) in added { try print(item, refusal: "\(quoted(file)) answers it now") }
-        for item in traffic.others { try print(item, refusal: item.refusal) }
     }
 }

@@ -30,7 +30,7 @@ enum UpdateCommand {
         var run = UpdateRun(discards: discards, keeps: keeps, addition: addition, findings: findings)
         run.options = arguments.words(of: .includePrivate, .maxSize)
         if arguments.has(.dryRun) {
-            if format == .text { run.printComparison(listsAll: arguments.has(all), console) }
+            if format == .text { try run.printComparison(listsAll: arguments.has(all), console) }
         } else {
             let staging = try StagingFolder.guarded(for: manifest, isDryRun: false, console)
             await run.load(staging, limit, console.network)
@@ -42,7 +42,7 @@ enum UpdateCommand {
                 format == .text ? console.print(line) : console.printError(line)
             }
         }
-        if format != .text { try run.print(as: format, console) }
+        if format != .text { try console.print(run.items, as: format) }
         return run.status(isDryRun: arguments.has(.dryRun))
     }
 }
@@ -126,9 +126,9 @@ private struct UpdateRun {
     // MARK: - Output
 
     /// Prints the states of the files, and what an update would do.
-    func printComparison(listsAll: Bool, _ console: Console) {
+    func printComparison(listsAll: Bool, _ console: Console) throws {
         let listed = findings.filter { listsAll || ![.current, .exempt].contains($0.state) }
-        console.printTable(listed.map(\.cells))
+        try console.print(listed.map { ReportItem(cells: $0.cells) }, as: .text)
         for finding in listed where finding.state != .differs && isLoaded(finding) {
             console.print("would \(keeps ? "keep" : "replace") \(visible(finding.copy.substitution.file))")
         }
@@ -182,22 +182,23 @@ private struct UpdateRun {
         console.print((counts + others).joined(separator: ", "))
     }
 
-    /// Prints an object for each file, or an annotation for each file that is not current.
-    func print(as format: ReportFormat, _ console: Console) throws {
-        for (index, finding) in findings.enumerated() {
-            let (reason, state) = (failed[index] ?? finding.reason, finding.state.rawValue)
-            let file = finding.copy.substitution
-            if format == .json {
-                try console.printJSON([
+    /// An object for each file, and an annotation for each file that is not current.
+    var items: [ReportItem] {
+        findings.enumerated().map { index, finding in
+            let (file, state, reason) = (
+                finding.copy.substitution, finding.state.rawValue, failed[index] ?? finding.reason
+            )
+            let isCurrent = failed[index] == nil && !finding.needsAttention && finding.state != .unknown
+            let sentence = "\(quoted(file.file)) is not current: \(reason ?? finding.cells.last ?? "")"
+            let place = (addition.manifest.name, file.line, file.column)
+            return ReportItem(
+                [
                     "url": visible(file.url), "file": visible(file.file), "state": state,
                     "size": finding.localSize ?? file.size, "date": finding.date,
                     "remoteSize": finding.size, "remoteDate": finding.remoteDate, "reason": reason,
-                ])
-            } else if failed[index] != nil || finding.needsAttention || finding.state == .unknown {
-                let sentence = "\(quoted(file.file)) is not current: \(reason ?? finding.cells.last ?? "")"
-                let place = (addition.manifest.name, file.line, file.column)
-                console.printAnnotation("warning", sentence, title: state, at: place)
-            }
+                ],
+                isCurrent ? [] : [.init("warning", state, sentence, at: place)]
+            )
         }
     }
 }

@@ -39,7 +39,7 @@ enum VerifyCommand {
             allowsChanges: arguments.has(allowsChanged),
             record: RemoteRecord(in: manifest.folder)
         )
-        let printer = VerificationPrinter(try arguments[format] ?? .text, limits, console)
+        let format = try arguments[format] ?? .text
         let table = try manifest.table()
         var settings = try BrowserSettings(arguments, console)
         let devices = try arguments[Device.option]
@@ -48,7 +48,8 @@ enum VerifyCommand {
         let report = try arguments[output].map { try VerificationReport(at: $0, console) }
 
         let explainer = MissExplainer(manifest: manifest)
-        printer.begin(settings)
+        if format == .text { console.print(settings.summary) }
+        console.flush()
         try report?.clear()
         var (pages, unloaded): ([Verification], [UnloadedPage]) = ([], [])
         for (url, device) in urls.flatMap({ url in (devices.isEmpty ? [.desktop] : devices).map { (url, $0) } }) {
@@ -59,20 +60,22 @@ enum VerifyCommand {
                 try report?.write(page, number: pages.count + 1)
                 page.dropPictures()
                 pages.append(page)
-                try printer.print(page, manifest)
+                let sum = format == .github ? ["\(page.title): \(page.counts)"] : []
+                try console.print([limits.item(for: page, console)], sum: sum, as: format)
             } catch let error as ToolError {
                 // Report the error, and verify the remaining pages.
                 let page = UnloadedPage(url: url.text, reason: error.message)
                 unloaded.append(page)
-                try printer.print(page)
+                if format == .text { console.printError("substitute verify: \(page.reason)") }
+                try console.print([page.item], as: format)
             }
+            console.flush()
         }
-        try report?.write(html: VerificationPage(pages: pages, unloaded: unloaded, limits: limits).html)
+        try report?.write(html: Page(pages: pages, unloaded: unloaded, limits).html)
         let check = try manifest.checked(on: console.now())
         // If no page was loaded, the browser may be the reason.
         let judged = try await pages.isEmpty ? [] : BrowserJudge(settings: settings).issues(of: check)
         if !judged.isEmpty {
-            let format = try arguments[format] ?? .text
             try CheckReport([CheckReport.Result(check: check, issues: judged)], console).print(as: format)
         }
         return unloaded.isEmpty && !pages.contains { limits.verdict(on: $0) == .fails } ? .good : .bad

@@ -1,3 +1,5 @@
+import SubstituteCheckKit
+
 /// An editor that can open a file at a line through a URL.
 ///
 /// Each URL scheme is documented by the editor's vendor. Xcode is missing, because no URL scheme is documented for it.
@@ -9,7 +11,7 @@ enum PreviewEditor: String, CaseIterable {
     /// The URL template, with the placeholders `{path}`, `{line}` and `{column}`.
     ///
     /// The path is absolute and percent-encoded.
-    var address: String {
+    private var address: String {
         switch self {
         // https://code.visualstudio.com/docs/configure/command-line#_opening-vs-code-with-urls
         case .code: "vscode://file{path}:{line}:{column}"
@@ -19,12 +21,6 @@ enum PreviewEditor: String, CaseIterable {
         }
     }
 
-    /// The HTML menu of editors, with none selected.
-    static var choice: String {
-        let options = allCases.map { "<option value=\"\(HTML.escaped($0.address))\">\($0.rawValue)" }
-        return """
-            <select name="editor" aria-label="Editor"><option value="">Open lines in …\(options.joined())</select>
-
-            """
-    }
+    /// The editors for the page's menu.
+    static var all: [JSONObject] { allCases.map { ["name": $0.rawValue, "address": $0.address] } }
 }

@@ -129,8 +129,8 @@ final class PreviewServer: @unchecked Sendable {
         let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
         let valid = marks.filter { $0.value.version == versions[$0.key] }.mapValues(\.words)
         let preview = PreviewPage(
-            check,
-            tool,
+            check: check,
+            tool: tool,
             version: version,
             marks: valid,
             use: use,
@@ -140,8 +140,9 @@ final class PreviewServer: @unchecked Sendable {
             rows[address] = substitution
             return "\(address)?\(versions[substitution.file] ?? "")"
         }
+        // All members of the data can be encoded.
+        page = (try? preview.page()).map { Data($0.html.utf8) } ?? page
         self.rows = rows
-        page = Data(preview.html.utf8)
     }
 
     /// Returns the file's size and modification time; the browser caches the file until one of them changes.

@@ -1,19 +1,142 @@
-const form = document.querySelector(".filter");
-const search = form.querySelector("input[type=search]");
-const output = form.querySelector("output");
-let main = document.querySelector("main");
+const kinds = { image: "Images", font: "Fonts", audio: "Sounds", video: "Videos", text: "Texts", other: "Other files" };
+const option = (value, title) => make("option", { value }, title);
+const radio = (value, title) => make("label", {}, make("input", { type: "radio", name: "view", value }), title);
+const search = make("input", { type: "search", "aria-label": "Find", placeholder: "URL, file or type" });
+const output = make("output");
+const form = make("form.filter", { autocomplete: "off", hidden: "" }, search, output,
+  make("select", { name: "kind", "aria-label": "Kind" }),
+  make("select", { name: "order", "aria-label": "Order" }, option("", "By name"),
+    option("manifest", "As in the manifest"), option("size", "Largest first")),
+  data.editors && make("select", { name: "editor", "aria-label": "Editor" }, option("", "Open lines in …"),
+    data.editors.map(({ name, address }) => option(address, name))),
+  make("fieldset", {}, make("legend", {}, "View"), radio("cards", "Cards"), radio("list", "List")));
+form.elements.view.value = "cards";
+const [header, issues, main] = [make("header"), make("div", { id: "issues" }), make("main")];
+document.body.append(header, issues, form, main);
 let cards = [];
 // The cards that are open in the list, by their anchors.
 const opened = new Set();
 const isList = () => form.elements.view.value === "list";
+
+// Divides a URL into its server, its folder, its name, and all that is before the name.
+function parts(url) {
+  const path = url.split("?", 1)[0];
+  const host = path.indexOf("//") < 0 ? 0 : path.indexOf("//") + 2;
+  const root = path.indexOf("/", host) < 0 ? path.length : path.indexOf("/", host);
+  const last = Math.max(root, root + path.slice(root, -1).lastIndexOf("/") + 1);
+  return { host: url.slice(url.startsWith("https://") ? host : 0, root), folder: url.slice(root, last) || "/",
+    name: url.slice(last), start: last };
+}
+// The order that people expect of names: i2 before i10.
+const order = new Intl.Collator("en", { numeric: true, sensitivity: "accent" }).compare;
+const byName = (one, other) => order(one.parts.host, other.parts.host) || order(one.parts.folder, other.parts.folder)
+  || order(one.parts.name, other.parts.name) || one.number - other.number;
+
+function sample(row, label) {
+  if (row.problem) return make("p.problem", {}, row.problem);
+  const family = `font-family: f${row.number}`;
+  switch (row.kind) {
+  case "image": return make("img", { loading: "lazy", decoding: "async", alt: "", src: row.address });
+  case "font": return [
+    make("style", {}, `@font-face { font-family: f${row.number}; src: url("${row.address}"); }`),
+    make("p.big", { "data-font": `f${row.number}`, style: family }, "Aa"),
+    make("p", { style: family }, "The quick brown fox jumps over 13 lazy dogs.")];
+  case "audio": return make("audio", { controls: "", preload: "none", src: row.address });
+  case "video": return make("video", { controls: "", preload: "metadata", src: row.address });
+  case "text": return make("pre", {}, row.sample);
+  default: return make("p.big", {}, label);
+  }
+}
+function card(row, number) {
+  const id = `line-${row.line}-${number}`;
+  const name = row.file.split("/").pop().split(".").filter(Boolean);
+  const label = name.length > 1 ? name.pop().slice(0, 8) : "file";
+  row.number = number;
+  const element = make(`li.card${row.expired ? ".expired" : ""}`, { id, "data-kind": row.kind },
+    make(`div.show.${row.kind}${row.problem ? ".broken" : ""}`, { "data-label": label }, sample(row, label)),
+    make("div.about", {},
+      make("p.url", {}, make("a", { href: `#${id}`, title: row.url }, inParts(row.url, parts(row.url).start))),
+      make("p.file", {}, make("a", { href: row.address }, inParts(row.file))),
+      make("p.facts", {}, make("span.type", {}, row.type.replace(/; charset=utf-8$/, "")), " ",
+        make("span.bytes", {}, bytes(row.size)), " ",
+        make("span.line", {}, make("a", { "data-place": `${row.line}:${row.column}` }, `line ${row.line}`))),
+      row.remarks.length ? make("p.chips", {}, row.remarks.map(remark => [make("span", {}, remark), " "]).flat()) : null));
+  return { ...row, element, json: JSON.stringify(row), parts: parts(row.url),
+    text: element.querySelector(".about").textContent.toLowerCase() };
+}
+// Returns the card of the entry that contains an issue: the last one that begins at or before the issue.
+function target(issue) {
+  const isBefore = ([line, column]) => line < issue.line || line === issue.line && column <= issue.column;
+  const [line, column] = data.entries.findLast(isBefore) ?? [];
+  const found = cards.find(card => card.line === line && card.column === column);
+  return found ? `#${found.element.id}` : null;
+}
+function list(issue) {
+  const place = `${issue.line}:${issue.column}`;
+  const link = issue.isAboutTheWhole ? null : make("a", { href: target(issue), "data-place": place }, place);
+  // The line wraps on a narrow screen, so a caret below it could stand below another character.
+  const excerpt = issue.excerpt && make("pre", {}, issue.excerpt[0], make("mark", {}, issue.excerpt[1]), issue.excerpt[2]);
+  return make(`li.${issue.severity}`, {}, make("b", {}, issue.severity), " ", link, " ", issue.message, excerpt);
+}
+// Groups the cards by a part of their URLs, in the order of the cards.
+function grouped(cards, part) {
+  const groups = new Map();
+  for (const card of cards) {
+    if (!groups.has(card.parts[part])) groups.set(card.parts[part], []);
+    groups.get(card.parts[part]).push(card);
+  }
+  return [...groups];
+}
+function folder([name, cards], hasHeading) {
+  const list = make("ul.cards");
+  for (const card of cards) card.group = list;
+  return make("section", {}, hasHeading ? make("h3", {}, breakable(name)) : null, list);
+}
+function host([name, cards]) {
+  const folders = grouped(cards, "folder");
+  const files = new Map(cards.map(card => [card.file, card.size]));
+  const size = [...files.values()].reduce((sum, size) => sum + size, 0);
+  return make("section", {},
+    make("h2", {}, make("b", {}, breakable(name)),
+      folders.length === 1 ? make("span", {}, breakable(folders[0][0])) : null, " ",
+      make("small", {}, `${counted(files.size, "file")}, ${bytes(size)}`)),
+    folders.map(each => folder(each, folders.length > 1)));
+}
+// Shows the data; a card whose file and entry are the same stays the same element.
+function render() {
+  document.title = `${data.heading}: ${data.name}`;
+  header.classList.toggle("error", data.isRefused);
+  header.replaceChildren(make("h1", {}, data.heading), make("p.manifest", {}, inParts(data.name)),
+    make("p.totals", {}, data.summary[0], data.warnings ? [" · ", make("strong.warning", {}, data.warnings)] : null),
+    ...data.summary.slice(1).map(sentence => make("p", {}, sentence)));
+  const old = new Map(cards.map(card => [card.json, card.element]));
+  cards = data.rows.map(card);
+  const added = cards.filter(card => !old.has(card.json));
+  for (const card of cards) card.element = old.get(card.json) ?? card.element;
+  const worst = data.isRefused ? "error" : "warning";
+  issues.replaceChildren(...data.issues.length ? [make(`section.issues.${worst}`, { "aria-label": "Errors and warnings" },
+    make("ul", {}, data.issues.map(list)))] : []);
+  const kind = form.elements.kind.value;
+  form.elements.kind.replaceChildren(option("", "All kinds"),
+    ...Object.entries(kinds).filter(([kind]) => cards.some(card => card.kind === kind)).map(each => option(...each)));
+  form.elements.kind.value = kind;
+  if (form.elements.kind.selectedIndex < 0) form.elements.kind.value = "";
+  main.replaceChildren(make("ul.cards", { id: "flat" }), ...grouped([...cards].sort(byName), "host").map(host),
+    ...data.next ? [make("p", {}, "No file stands in for a URL yet. To load a page with all its files, or single files, run:"),
+      make("pre.next", {}, data.next)] : []);
+  sort();
+  for (const card of added) prepare(card.element);
+  leadToEditor();
+  apply();
+}
 function apply() {
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const isFound = finder(search.value);
   const kind = form.elements.kind.value;
   main.classList.toggle("list", isList());
   form.hidden = !cards.length;
   let shown = 0;
   for (const card of cards) {
-    const isShown = (!kind || card.kind === kind) && words.every(word => card.text.includes(word));
+    const isShown = (!kind || card.kind === kind) && isFound(card.text);
     card.element.hidden = !isShown;
     if (isShown) shown += 1;
     const isOpen = opened.has(card.element.id);
@@ -45,7 +168,7 @@ function leadToEditor() {
   for (const link of document.querySelectorAll("[data-place]")) {
     link.dataset.card ??= link.getAttribute("href") ?? "";
     const [line, column] = link.dataset.place.split(":");
-    const path = document.documentElement.dataset.manifest;
+    const path = data.manifest;
     link.href = address
       ? address.replace("{path}", path).replace("{line}", line).replace("{column}", column) : link.dataset.card;
     if (!address && !link.dataset.card) link.removeAttribute("href");
@@ -64,11 +187,11 @@ function remember(name) {
 }
 // By name, each card is in the group of its folder; in any other order, all cards are in one list.
 function sort() {
-  const orders = { manifest: (first, second) => first.number - second.number,
-    size: (first, second) => second.size - first.size || first.number - second.number };
+  const orders = { manifest: (one, other) => one.number - other.number,
+    size: (one, other) => other.size - one.size || one.number - other.number };
   const order = orders[form.elements.order.value];
   if (order) main.querySelector("#flat").append(...[...cards].sort(order).map(card => card.element));
-  else for (const card of cards) card.group.append(card.element);
+  else for (const card of [...cards].sort(byName)) card.group.append(card.element);
 }
 form.addEventListener("input", event => {
   const name = event.target.name;
@@ -87,10 +210,7 @@ addEventListener("keydown", event => {
 // Shows a sentence instead of a file that the browser cannot show.
 function mark(element, sentence) {
   const show = element.closest(".show");
-  const words = document.createElement("p");
-  words.className = "problem";
-  words.textContent = sentence;
-  show.replaceChildren(words);
+  show.replaceChildren(make("p.problem", {}, sentence));
   show.classList.remove("transparent");
   show.classList.add("broken");
 }
@@ -100,16 +220,10 @@ function showPicture(image) {
   const facts = card.querySelector(".facts");
   // An SVG scales to its container, so it has no size in pixels.
   if (!facts.querySelector(".pixels") && !facts.textContent.includes("svg")) {
-    const size = document.createElement("span");
-    size.className = "pixels";
-    size.textContent = `${image.naturalWidth} × ${image.naturalHeight} px`;
-    facts.querySelector(".line").before(size, " ");
+    const size = `${image.naturalWidth} × ${image.naturalHeight} px`;
+    facts.querySelector(".line").before(make("span.pixels", {}, size), " ");
   }
-  if (isTransparent(image) && image.parentElement.children.length === 1) {
-    image.parentElement.classList.add("transparent");
-    image.parentElement.classList.toggle("wide", image.naturalWidth > 2 * image.naturalHeight);
-    image.after(image.cloneNode());
-  }
+  showTransparency(image);
 }
 function prepare(element) {
   for (const image of element.querySelectorAll(".show img")) {
@@ -123,14 +237,6 @@ function prepare(element) {
     document.fonts.load(`1rem ${sample.dataset.font}`).catch(() => mark(sample, "This browser cannot use the font."));
   }
 }
-function describe(element, html, group) {
-  const text = element.querySelector(".about").textContent.toLowerCase();
-  const number = Number(element.id.split("-").pop());
-  return { element, html, group, number, kind: element.dataset.kind, size: Number(element.dataset.size), text };
-}
-cards = [...document.querySelectorAll(".card")].map(
-  element => describe(element, element.outerHTML, element.parentElement));
-for (const card of cards) prepare(card.element);
 recall();
-leadToEditor();
+render();
 reveal();

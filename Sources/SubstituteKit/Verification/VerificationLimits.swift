@@ -43,6 +43,15 @@ struct VerificationLimits: Sendable {
         /// The options allow that no file was compared with its server's response, and there is no problem.
         case nothingCompared
         case fails
+
+        /// The result as a sentence; nil if the files fit, or do not.
+        var words: String? {
+            switch self {
+            case .fitsExcept(let words): "The files fit, except for \(words)."
+            case .nothingCompared: "Nothing was compared."
+            case .fits, .fails: nil
+            }
+        }
     }
 
     /// Returns the result for a page.

@@ -2,88 +2,41 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Prints the results for verified pages.
-struct VerificationPrinter {
-    private let format: ReportFormat
-    private let limits: VerificationLimits
-    private let console: Console
-
-    init(_ format: ReportFormat, _ limits: VerificationLimits, _ console: Console) {
-        (self.format, self.limits, self.console) = (format, limits, console)
-    }
-
-    /// Prints the settings that apply to all pages.
-    func begin(_ settings: BrowserSettings) {
-        guard format == .text else { return }
-        console.print(settings.summary)
-        console.flush()
-    }
-
-    func print(_ page: Verification, _ manifest: ManifestFile) throws {
-        switch format {
-        case .text: printText(page)
-        case .json: try console.printJSON(object(page))
-        case .github: printGitHub(page, manifest)
+/// The report of a verified page.
+extension VerificationLimits {
+    /// Reports the problems first; a page without problems takes one line, followed by what may be of interest.
+    func item(for page: Verification, _ console: Console) -> ReportItem {
+        let (problems, remarks, verdict) = (problems(with: page), remarks(on: page), verdict(on: page))
+        let title = console.coloured(page.title, .bold)
+        var lines = ["\(title)  \(verdict.words ?? console.coloured("The files fit.", .green)) \(page.counts)"]
+        if verdict == .fails {
+            let more = problems.count - Self.most
+            lines =
+                [title] + problems.prefix(Self.most).map { console.coloured("  error: \($0.sentence)", .red) }
+                + (more > 0 ? ["  … and \(counted(more, "more error"))"] : []) + ["  \(page.counts)"]
         }
-        console.flush()
-    }
-
-    /// Prints the error of a page that could not be loaded.
-    func print(_ page: UnloadedPage) throws {
-        switch format {
-        case .text: console.printError("substitute verify: \(page.reason)")
-        case .json: try console.printJSON(["url": page.url, "fits": false, "problems": [page.reason]])
-        case .github:
-            let title = VerificationLimits.Problem.Kind.pageFails.rawValue
-            console.printAnnotation("error", page.reason, title: title)
+        for remark in remarks {
+            lines.append("  \(remark.label.padding(toLength: 8, withPad: " ", startingAt: 0)) \(remark.sentence)")
+            if let command = remark.command { lines.append("           Add it with: \(command)") }
         }
-        console.flush()
-    }
-
-    /// Returns a text of a page that the GitHub runner cannot mistake for a command.
-    ///
-    /// The runner looks for "##[" anywhere in a line.
-    private static func harmless(_ text: String) -> String { text.replacingOccurrences(of: "##[", with: "## [") }
-
-    // MARK: - Text
-
-    /// Prints the problems first; a page without problems takes one line, followed by what may be of interest.
-    private func printText(_ page: Verification) {
-        let (url, counts) = (console.coloured(page.title, .bold), page.counts)
-        let problems = limits.problems(with: page)
-        let verdict = limits.verdict(on: page)
-        switch verdict {
-        case .fits: console.print("\(url)  \(console.coloured("The files fit.", .green)) \(counts)")
-        case .fitsExcept(let words):
-            console.print("\(url)  \(console.coloured("The files fit, except for \(words).", .green)) \(counts)")
-        case .nothingCompared: console.print("\(url)  Nothing was compared. \(counts)")
-        case .fails:
-            console.print(url)
-            for problem in problems.prefix(Self.most) {
-                console.print(console.coloured("  error: \(Self.harmless(problem.sentence))", .red))
-            }
-            if problems.count > Self.most {
-                console.print("  … and \(counted(problems.count - Self.most, "more error"))")
-            }
-            console.print("  \(counts)")
+        if verdict == .fails {
+            let isJudged = page.comparedCount > 0 && !problems.contains { $0.kind == .pageFails }
+            let words = isJudged ? "The files do not fit" : "Nothing was verified"
+            lines.append(console.coloured("  \(words): \(counted(problems.count, "error")).", .red))
         }
-        for remark in remarks(on: page) {
-            let label = remark.label.padding(toLength: 8, withPad: " ", startingAt: 0)
-            console.print(Self.harmless("  \(label) \(remark.sentence)"))
-            if let command = remark.command { console.print(Self.harmless("           Add it with: \(command)")) }
+        let annotations = problems.map { problem in
+            let place = problem.change.map { (manifest.name, $0.substitution.line, 1) }
+            return ReportItem.Annotation("error", problem.kind.rawValue, problem.sentence, at: place)
         }
-        guard verdict == .fails else { return }
-        let sum = counted(problems.count, "error")
-        let isJudged = page.comparedCount > 0 && !problems.contains { $0.kind == .pageFails }
-        console.print(
-            console.coloured(isJudged ? "  The files do not fit: \(sum)." : "  Nothing was verified: \(sum).", .red)
-        )
+        let notices = remarks.compactMap { remark in
+            let sentence = remark.sentence + (remark.command.map { " Add it with: \($0)" } ?? "")
+            return remark.title.map { ReportItem.Annotation("notice", $0, sentence) }
+        }
+        return ReportItem(lines: lines, object(page), annotations + notices)
     }
 
     /// The maximum number of problems that are printed for one page; the report has all of them.
     private static let most = 1000
-
-    // MARK: - Remarks
 
     /// A sentence about a page that is no problem: a difference that the options allow, or what may be of interest.
     private struct Remark {
@@ -91,70 +44,56 @@ struct VerificationPrinter {
         let label: String
         let sentence: String
         var command: String?
-        /// The severity and the title of the annotation; nil if there is none.
-        var annotation: (severity: String, title: String)?
+        /// The title of the annotation; nil if there is none.
+        var title: String?
     }
 
     private func remarks(on page: Verification) -> [Remark] {
-        var remarks: [Remark] = []
-        func add(_ label: String, _ sentence: String, command: String? = nil, _ annotation: (String, String)? = nil) {
-            remarks.append(Remark(label: label, sentence: sentence, command: command, annotation: annotation))
+        let changes = allowsChanges ? page.changes : []
+        let isAllowed = page.comparison.count > 0 && page.comparison.share <= tolerance
+        let places = page.comparison.places.map(\.words).joined(separator: "; ")
+        return changes.map { change in
+            let names = "\(shortened(change.url)) → \(visible(change.substitution.file))"
+            return Remark(label: "changed", sentence: "\(names): \(change.sizes)")
         }
-        for change in page.changes where limits.allowsChanges {
-            add("changed", "\(shortened(change.url)) → \(visible(change.substitution.file)): \(change.sizes)")
-        }
-        if page.comparison.count > 0, page.comparison.share <= limits.tolerance {
-            let places = page.comparison.places.map(\.words).joined(separator: "; ")
-            add("picture", "\(page.comparison.percentage) differs, at \(places)")
-        }
-        for miss in page.misses { add("network", miss.reason, command: miss.command, ("notice", "no-file")) }
-        if let sentence = page.redirectSentence { add("redirect", sentence, ("notice", "redirected")) }
-        for sentence in page.onceSentences { add("once", sentence) }
-        for note in page.notes { add("note", visible(note)) }
-        return remarks
-    }
-
-    // MARK: - JSON and GitHub
-
-    private func printGitHub(_ page: Verification, _ manifest: ManifestFile) {
-        for problem in limits.problems(with: page) {
-            let place = problem.change.map { (manifest.name, $0.substitution.line, 1) }
-            let sentence = Self.harmless(problem.sentence)
-            console.printAnnotation("error", sentence, title: problem.kind.rawValue, at: place)
-        }
-        for remark in remarks(on: page) {
-            guard let (severity, title) = remark.annotation else { continue }
-            let sentence = remark.sentence + (remark.command.map { " Add it with: \($0)" } ?? "")
-            console.printAnnotation(severity, Self.harmless(sentence), title: title)
-        }
-        console.print("\(page.title): \(page.counts)")
+            + (isAllowed
+                ? [Remark(label: "picture", sentence: "\(page.comparison.percentage) differs, at \(places)")] : [])
+            + page.misses.map { Remark(label: "network", sentence: $0.reason, command: $0.command, title: "no-file") }
+            + [page.redirectSentence].compactMap {
+                $0.map { Remark(label: "redirect", sentence: $0, title: "redirected") }
+            }
+            + page.onceSentences.map { Remark(label: "once", sentence: $0) }
+            + page.notes.map { Remark(label: "note", sentence: visible($0)) }
     }
 
     /// Returns the JSON object for one page: sizes in bytes, shares from 0 to 1, positions in CSS pixels.
-    private func object(_ page: Verification) -> JSONObject {
-        func text(_ text: String) -> String { Self.harmless(visible(text)) }
-        let problems = limits.problems(with: page).map { Self.harmless($0.sentence) }
+    func object(_ page: Verification) -> JSONObject {
+        let problems = problems(with: page).map(\.sentence)
         let changed = page.changes.map { change -> JSONObject in
             let size: Int? = if case .body(let data) = change.served { data.count } else { nil }
             let status: Int? = if case .status(let code) = change.served { code } else { nil }
             return [
                 "url": visible(change.url), "file": visible(change.substitution.file),
                 "line": change.substitution.line, "size": change.substitution.size, "servedSize": size,
-                "servedStatus": status,
+                "servedStatus": status, "sizes": change.sizes,
             ]
         }
         let missed = page.misses.map { miss -> JSONObject in
-            ["url": text(miss.url), "reason": Self.harmless(miss.reason), "command": miss.command.map(Self.harmless)]
+            ["url": visible(miss.url), "reason": miss.reason, "command": miss.command]
         }
-        let picture: JSONObject = ["differs": page.comparison.share, "places": page.comparison.places]
+        let (comparison, errors) = (page.comparison, page.errors)
         return [
             // If nothing was compared, it is unknown whether the files fit.
             "url": visible(page.url), "device": page.device, "fits": problems.isEmpty && page.comparedCount > 0,
             "requests": page.requestCount, "fromFiles": page.answeredCount, "compared": page.comparedCount,
             "redirected": page.redirectCount, "fileBytes": page.fileBytes, "networkBytes": page.networkBytes,
-            "changed": changed, "missed": missed, "failed": page.errors.loads.map { text($0.url) },
-            "errors": page.errors.complaints.map(text), "picture": picture, "notes": page.notes.map(text),
+            "changed": changed, "missed": missed, "failed": errors.loads.map { visible($0.url) },
+            "errors": errors.complaints.map { visible($0) }, "notes": page.notes.map { visible($0) },
             "problems": problems,
+            "picture": [
+                "differs": comparison.share, "places": comparison.places, "placeCount": comparison.placeCount,
+                "width": comparison.width, "height": comparison.height, "scale": comparison.scale,
+            ] as JSONObject,
         ]
     }
 }
@@ -193,4 +132,10 @@ extension Verification {
 struct UnloadedPage {
     let url: String
     let reason: String
+
+    var object: JSONObject { ["url": visible(url), "fits": false, "problems": [reason]] }
+
+    var item: ReportItem {
+        ReportItem(object, [.init("error", VerificationLimits.Problem.Kind.pageFails.rawValue, reason)])
+    }
 }

@@ -25,7 +25,7 @@ struct WebExtension {
 
     /// The names of the extension's own files.
     static let fileNames = [
-        "manifest.json", "rules.json", "toolbar.html", "toolbar.css", "toolbar.js", "icon.png",
+        "manifest.json", "rules.json", "toolbar.html", "toolbar.js", "icon.png",
     ]
 
     enum Content {
@@ -63,7 +63,7 @@ struct WebExtension {
         self.ruleset = ruleset
         var layout = ExtensionLayout()
         var rules: [DeclarativeRule] = []
-        var rows: [ToolbarPage.ListedURL] = []
+        var rows: [JSONObject] = []
         var shown: Set<Int> = []
         for rule in ruleset.rules {
             let substitution = ruleset.substitutions[rule.substitution]
@@ -71,7 +71,8 @@ struct WebExtension {
             let place = layout.assignPath(substitution, authority: address.authority, path: address.path)
             rules.append(DeclarativeRule(rules.count + 1, rule.filter, toFile: "/" + Self.encoded(place)))
             if shown.insert(rule.substitution).inserted {
-                rows.append(ToolbarPage.ListedURL(substitution: substitution, address: Self.encoded(place)))
+                let kind = FileKind(substitution.type).rawValue
+                rows.append(substitution.row().with(["address": Self.encoded(place), "kind": kind]))
             }
         }
         try Self.checkNumbers(of: rules, ruleset, name: name)
@@ -80,11 +81,21 @@ struct WebExtension {
         for (path, substitution) in roots.paths { layout.placeAtRoot(substitution, path) }
         references = scanned
         let manifest = ExtensionManifest(hosts: Self.hosts(of: ruleset), pages: pages, shown: layout.patterns)
-        let page = ToolbarPage(name: name, rows: rows, left: ruleset.omissions)
+        // The page of the toolbar button has a switch, the list of substitutions, and what is left to the network.
+        let left = ruleset.omissions.map { omission -> JSONObject in
+            ["url": visible(omission.url), "line": omission.line, "reason": omission.reason]
+        }
+        let page = try Page(
+            "What is substituted: \(visible(name))",
+            ["name": visible(name), "rows": rows, "left": left],
+            style: PackageResources.toolbar_css,
+            scripts: [],
+            in: "toolbar.js"
+        )
         var files: [String: Content] = [
             "rules.json": .bytes(try Self.json(rules)), "manifest.json": .bytes(try Self.json(manifest)),
-            "toolbar.html": .bytes(Data(page.html.utf8)), "toolbar.css": .bytes(Data(PackageResources.toolbar_css)),
-            "toolbar.js": .bytes(Data(PackageResources.pictures_js + PackageResources.toolbar_js)),
+            "toolbar.html": .bytes(Data(page.html.utf8)),
+            "toolbar.js": .bytes(Data(Page.script([PackageResources.toolbar_js]).utf8)),
             "icon.png": .bytes(Data(PackageResources.icon_png)),
         ]
         (copies, rootCopies) = (layout.copies, layout.rootCopies)

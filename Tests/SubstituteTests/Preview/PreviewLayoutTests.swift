@@ -127,6 +127,46 @@ struct PreviewLayoutTests {
         #expect(try await shown(by: "") == "a a/small.txt b b/small.txt c c/large.txt")
     }
 
+    @Test("A URL is divided into server, folder and name")
+    func parts() async throws {
+        let browser = try await phone([])
+        defer { browser.stop() }
+        for (url, parts) in [
+            ("https://h/", ["h", "/", "/"]), ("https://h/a.css", ["h", "/", "a.css"]),
+            ("https://h/img/a.png", ["h", "/img/", "a.png"]), ("https://h/blog/", ["h", "/", "blog/"]),
+            ("https://h/a/blog/", ["h", "/a/", "blog/"]), ("http://h:8080/a", ["http://h:8080", "/", "a"]),
+            ("//h/x/y?q=a/b&c", ["//h", "/x/", "y?q=a/b&c"]), ("https://h/?q=/", ["h", "/", "/?q=/"]),
+            ("https://[::1]/a/b", ["[::1]", "/a/", "b"]), ("https://h//a", ["h", "//", "a"]),
+        ] {
+            let found = try await browser.text("(p => [p.host, p.folder, p.name].join(' '))(parts('\(url)'))")
+            #expect(found == parts.joined(separator: " "), "\(url)")
+        }
+    }
+
+    @Test("Cards are grouped by server and folder, in the order that people expect of names, and have a label")
+    func groups() async throws {
+        let urls = [
+            "https://b.example.com/i10.txt", "https://b.example.com/i2.txt", "https://b.example.com/sub/x.txt",
+            "https://b.example.com/B.txt", "https://a.example.com/v10/x.txt", "https://a.example.com/v9/x.txt",
+        ]
+        try folder.write("x", to: "Site/x.txt")
+        try folder.write("x", to: "Site/img.d/payload")
+        let payload = "{ \"file\": \"img.d/payload\", \"type\": \"application/octet-stream\" }"
+        let browser = try await phone(urls.map { "\"\($0)\": \"x.txt\"" } + ["\"https://c/\": \(payload)"])
+        defer { browser.stop() }
+        let lines = """
+            [...document.querySelectorAll("h2, h3, .url a")].map(element => element.title || element.textContent).join("|")
+            """
+        #expect(
+            try await browser.text(lines).components(separatedBy: "|") == [
+                "a.example.com 1 file, 1 byte", "/v9/", urls[5], "/v10/", urls[4],
+                "b.example.com 1 file, 1 byte", "/", urls[3], urls[1], urls[0], "/sub/", urls[2],
+                "c/ 1 file, 1 byte", "https://c/",
+            ]
+        )
+        #expect(try await browser.text("document.querySelector('.show.other').dataset.label") == "file")
+    }
+
     @Test("A text of one line has a low card")
     func lowCard() async throws {
         try folder.write("x\n", to: "Site/a.txt")

@@ -71,7 +71,7 @@ struct PreviewServerTests {
         let (process, url) = try await serving()
         defer { process.stop() }
         let page = try await ask(url, "/")
-        #expect(page.hasPrefix("HTTP/1.1 200 ") && page.contains("<h1>What ships</h1>"))
+        #expect(page.hasPrefix("HTTP/1.1 200 ") && page.contains("<title>What ships: "))
         let style = try await ask(url, "/files/b.css")
         #expect(style.hasPrefix("HTTP/1.1 200 ") && style.hasSuffix("body { color: red }"))
         #expect(style.contains("Content-Type: text/css; charset=utf-8\r\n"))

@@ -17,6 +17,22 @@ struct PreviewTests {
         try FileManager.default.copyItem(at: sample, to: folder.url.appendingPathComponent("Sub stitutions"))
     }
 
+    /// Returns the data that a page's script shows.
+    private func data(of page: String) throws -> [String: Any] {
+        let start = try #require(page.range(of: "id=\"data\">"))
+        let json = page[start.upperBound...].prefix { $0 != "<" }
+        return try #require(JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    }
+
+    /// Returns the data of the page that a command line prints.
+    private func data(_ words: [String]) async throws -> [String: Any] {
+        try data(of: await Tool.run(["preview"] + words, in: folder.url).output)
+    }
+
+    private func rows(_ data: [String: Any]) throws -> [[String: Any]] {
+        try #require(data["rows"] as? [[String: Any]])
+    }
+
     /// Opens the preview page of `manifest` in a browser; returns facts about the page, and console messages.
     private func look(at manifest: String) async throws -> (page: [String: Any], console: [String]) {
         let preview = await Tool.run(["preview", manifest, "--output=preview.html"], in: folder.url)
@@ -120,7 +136,8 @@ struct PreviewTests {
         try folder.write(String(decoding: data, as: UTF8.self), to: "hostile/<b>.json")
         let (page, _) = try await look(at: "hostile/<b>.json")
         #expect(page["title"] as? String == "Nothing ships: hostile/<b>.json")
-        #expect(page["scripts"] as? Int == 1)
+        // The second is the data.
+        #expect(page["scripts"] as? Int == 2)
         #expect(page["handlers"] as? Int == 0)
         #expect(page["foreignLinks"] as? Int == 0)
         let text = try #require(page["text"] as? String)
@@ -136,7 +153,6 @@ struct PreviewTests {
         #expect(policy.hasPrefix("default-src 'none'; "))
         #expect(!policy.contains("http") && !policy.contains("*"))
         #expect(!page.contains("src=\"http") && !page.contains("href=\"http"))
-        #expect(page.contains("src=\"./Sub%20stitutions/img/header.svg\""))
     }
 
     @Test(
@@ -151,7 +167,7 @@ struct PreviewTests {
         let result = await Tool.run(["preview", "-o", output, "Sub stitutions/manifest.json"], in: folder.url)
         #expect(result.status == 0)
         let page = try String(contentsOf: folder.url.appendingPathComponent(output), encoding: .utf8)
-        #expect(page.contains("src=\"\(address)\""))
+        #expect(try rows(data(of: page)).contains { $0["address"] as? String == address })
     }
 
     @Test("A manifest with errors still gets a page, with the issues on top and links to their entries")
@@ -165,16 +181,14 @@ struct PreviewTests {
             """
         try folder.write(manifest, to: "wrong/manifest.json")
         try folder.write("x", to: "wrong/a.css")
-        let page = await Tool.run(["preview", "wrong/manifest.json"], in: folder.url).output
-        #expect(page.contains("<a href=\"#line-3-1\" data-place=\"3:37\">3:37</a>"))
-        // The entry of the last issue has no file, and therefore no card.
-        #expect(page.contains("<b>error</b> <a data-place=\"4:18\">4:18</a> &quot;gone.css&quot; does not exist"))
-        #expect(page.contains("id=\"line-3-1\""))
-        #expect(page.contains("2 errors"))
-        let line = manifest.replacingOccurrences(of: "\n", with: " ")
-        try folder.write(line, to: "wrong/line.json")
-        let linePage = await Tool.run(["preview", "wrong/line.json"], in: folder.url).output
-        #expect(linePage.contains("<a href=\"#line-1-1\" data-place=\"1:"))
+        let page = try await data(["wrong/manifest.json"])
+        let issues = try #require(page["issues"] as? [[String: Any]])
+        #expect(issues.map { "\($0["line"] ?? 0):\($0["column"] ?? 0)" } == ["3:37", "4:18"])
+        #expect(issues.allSatisfy { $0["severity"] as? String == "error" })
+        #expect((issues[1]["message"] as? String)?.hasPrefix("\"gone.css\" does not exist") == true)
+        #expect(issues[1]["excerpt"] as? [String] == ["  \"https://h/c\": ", "\"", "gone.css\""])
+        #expect(page["isRefused"] as? Bool == true && page["entries"] as? [[Int]] == [[2, 3], [3, 3], [4, 3]])
+        #expect(try rows(page).map { $0["line"] as? Int } == [2, 3])
     }
 
     @Test("With an error, the page says that nothing ships, and what will ship once it is fixed")
@@ -183,10 +197,9 @@ struct PreviewTests {
         let entries = #""https://h/a": "a.css""#
         try folder.write("{ \(entries) }", to: "wrong/manifest.json")
         let manifest = folder.url.appendingPathComponent("wrong/manifest.json").path
-        let right = await Tool.run(["preview", manifest]).output
-        #expect(right.contains("<title>What ships: ") && right.contains("<h1>What ships</h1>"))
-        #expect(right.contains("<p class=\"totals\">1 URL, 1 file, 1 byte: 1 text</p>"))
-        #expect(!right.contains("Nothing ships"))
+        let right = try await data([manifest])
+        #expect(right["heading"] as? String == "What ships" && right["isRefused"] as? Bool == false)
+        #expect(right["summary"] as? [String] == ["1 URL, 1 file, 1 byte: 1 text"])
 
         try folder.write("{ \(entries), \"https://h/b\": \"b.css\" }", to: "wrong/manifest.json")
         let page = folder.url.appendingPathComponent("page.html")
@@ -195,67 +208,24 @@ struct PreviewTests {
             message.output == "\(page.path) shows that nothing ships: 1 error, and an app refuses the whole manifest. "
                 + "Once it is fixed, at least this ships: 1 URL, 1 file, 1 byte: 1 text\n"
         )
-        let wrong = try String(contentsOf: page, encoding: .utf8)
-        #expect(wrong.contains("<title>Nothing ships: ") && wrong.contains("<h1>Nothing ships</h1>"))
-        #expect(wrong.contains("<strong class=\"error\">1 error</strong>, and an app refuses the whole manifest."))
-        #expect(wrong.contains("Once it is fixed, at least this ships: 1 URL, 1 file, 1 byte: 1 text"))
-        #expect(!wrong.contains("What ships"))
+        let html = try String(contentsOf: page, encoding: .utf8)
+        #expect(html.contains("<title>Nothing ships: "))
+        let wrong = try data(of: html)
+        #expect(wrong["heading"] as? String == "Nothing ships")
+        let refusal = "1 error, and an app refuses the whole manifest."
+        let fixed = "Once it is fixed, at least this ships: 1 URL, 1 file, 1 byte: 1 text"
+        #expect(wrong["summary"] as? [String] == [refusal, fixed])
 
         try folder.write("{ \"https://h/b\": \"b.css\", \"https://h/c\": 1 }", to: "wrong/manifest.json")
-        let nothing = await Tool.run(["preview", manifest]).output
-        #expect(nothing.contains("<strong class=\"error\">2 errors</strong>, and an app refuses the whole manifest."))
-        #expect(!nothing.contains("at least this ships"))
-    }
-
-    @Test(
-        "A URL is divided into server, folder and name",
-        arguments: [
-            ("https://h/", ["h", "/", "/"]), ("https://h/a.css", ["h", "/", "a.css"]),
-            ("https://h/img/a.png", ["h", "/img/", "a.png"]), ("https://h/blog/", ["h", "/", "blog/"]),
-            ("https://h/a/blog/", ["h", "/a/", "blog/"]), ("http://h:8080/a", ["http://h:8080", "/", "a"]),
-            ("//h/x/y?q=a/b&c", ["//h", "/x/", "y?q=a/b&c"]), ("https://h/?q=/", ["h", "/", "/?q=/"]),
-            ("https://[::1]/a/b", ["[::1]", "/a/", "b"]), ("https://h//a", ["h", "//", "a"]),
-        ]
-    )
-    func title(url: String, parts: [String]) {
-        let title = PreviewTitle(url)
-        #expect([title.host, title.folder, title.name] == parts)
-    }
-
-    @Test("Cards are grouped by server and folder, in the order that people expect of names")
-    func groups() async throws {
-        let urls = [
-            "https://b.example.com/i10.txt", "https://b.example.com/i2.txt", "https://b.example.com/sub/x.txt",
-            "https://b.example.com/B.txt", "https://a.example.com/v10/x.txt", "https://a.example.com/v9/x.txt",
-        ]
-        try folder.write("x", to: "groups/x.txt")
-        try folder.write(
-            "{ \(urls.map { "\"\($0)\": \"x.txt\"" }.joined(separator: ",\n")) }",
-            to: "groups/manifest.json"
-        )
-        let page = await Tool.run(["preview", "groups"], in: folder.url).output
-        let headings = page.matches(of: /<h[23]>(.*?)<\/h[23]>|<p class="url"><a [^>]*title="([^"]*)"/)
-        let lines = headings.map { match in
-            String(match.1 ?? match.2 ?? "").replacing("<wbr>", with: "")
-        }
-        #expect(
-            lines == [
-                "<b>a.example.com</b> <small>1 file, 1 byte</small>", "/v9/", urls[5], "/v10/", urls[4],
-                "<b>b.example.com</b> <small>1 file, 1 byte</small>", "/", urls[3], urls[1], urls[0], "/sub/", urls[2],
-            ]
-        )
+        let nothing = try await data([manifest])["summary"] as? [String]
+        #expect(nothing == ["2 errors, and an app refuses the whole manifest."])
     }
 
     @Test("A page without a file says what to do next, and has nothing to filter")
     func emptyPage() async throws {
         try folder.write("{}", to: "empty/manifest.json")
-        let page = await Tool.run(["preview", "empty"], in: folder.url).output
-        #expect(page.contains("No file stands in for a URL yet."))
-        #expect(
-            page.contains(
-                "substitute add --in-browser https://example.com/\nsubstitute add https://example.com/css/site.css"
-            )
-        )
+        let next = "add --in-browser https://example.com/\nsubstitute add https://example.com/css/site.css"
+        #expect(try await data(["empty"])["next"] as? String == "substitute \(next)")
         let plugin = await Tool.run(
             ["preview", "empty"],
             in: folder.url,
@@ -263,7 +233,7 @@ struct PreviewTests {
         )
         #expect(plugin.output.contains("swift package substitute-edit add https://example.com/css/site.css"))
         try folder.write("{ \"https://h/a\": \"gone.css\" }", to: "empty/manifest.json")
-        #expect(!(await Tool.run(["preview", "empty"], in: folder.url).output.contains("No file stands in")))
+        #expect(try await data(["empty"])["next"] == nil)
     }
 
     @Test("Only a page that stays on this machine contains the manifest's path")
@@ -274,17 +244,21 @@ struct PreviewTests {
         for html in [
             try String(contentsOf: page, encoding: .utf8), await Tool.run(["preview", manifest.path]).output,
         ] {
-            #expect(html.contains("data-place=\"5:3\"") && !html.contains("data-manifest"))
-            #expect(!html.contains("name=\"editor\"") && !html.contains("Sub%20stitutions/manifest.json"))
+            let data = try data(of: html)
+            #expect(data["manifest"] == nil && data["editors"] == nil)
+            #expect(!html.contains("Sub%20stitutions/manifest.json"))
         }
         let check = ManifestCheck(try Tool.manifest(manifest.path), on: Date())
-        let own = PreviewPage(check, folder: folder.url, from: folder.url, ToolName([:]), editable: manifest).html
+        let addresses = PreviewPage.addresses(in: folder.url, from: folder.url)
+        let mine = PreviewPage(check: check, tool: ToolName([:]), editable: manifest, address: addresses)
+        let own = try data(of: mine.page().html)
         let path = try #require(
             manifest.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["+", ":", "'"]))
         )
         #expect(path.hasPrefix("/") && path.hasSuffix("/Sub%20stitutions/manifest.json"))
-        #expect(own.contains("data-manifest=\"\(path)\""))
-        #expect(own.contains("<option value=\"vscode://file{path}:{line}:{column}\">"))
+        #expect(own["manifest"] as? String == path)
+        let editors = try #require(own["editors"] as? [[String: String]])
+        #expect(editors[0]["address"] == "vscode://file{path}:{line}:{column}")
     }
 
     @Test("A preview that cannot be read or written is reported, and no file is lost")
@@ -314,27 +288,14 @@ struct PreviewTests {
         try folder.write("{ \"https://h/\": \"./\" }", to: "text/manifest.json")
         try folder.write("one {\r\n\ttwo;\r\n}\r\n", to: "text/crlf.css")
         try folder.write(String(repeating: "日本語", count: 1000), to: "text/long.txt")
-        let page = await Tool.run(["preview", "text/manifest.json"], in: folder.url).output
-        #expect(page.contains("<pre>one {\n    two;\n}\n</pre>"))
-        #expect(page.contains("<pre>日本語日本語"))
-        // A text without line breaks fills its card, too: at least 600 characters of the text are shown.
-        #expect(page.contains(String(repeating: "日本語", count: 200)))
-        #expect(!page.contains("\u{FFFD}"))
-    }
-
-    @Test("A file without an extension has no label from its path")
-    func label() async throws {
-        let type = "\"type\": \"application/octet-stream\""
-        for name in ["img.d/payload", "notes"] { try folder.write("x", to: "plain/\(name)") }
-        try folder.write(
-            "{ \"https://h/a\": { \"file\": \"img.d/payload\", \(type) }, \"https://h/b\": { \"file\": \"notes\", \(type) } }",
-            to: "plain/manifest.json"
+        let page = try await data(["text/manifest.json"])
+        let samples = Dictionary(
+            uniqueKeysWithValues: try rows(page).map { ($0["file"] as? String ?? "", $0["sample"] as? String ?? "") }
         )
-        let result = await Tool.run(["preview", "plain", "--output", "page.html"], in: folder.url)
-        #expect(result.status == 0, "\(result)")
-        let page = try String(contentsOf: folder.url.appendingPathComponent("page.html"), encoding: .utf8)
-        let labels = page.matches(of: /data-label="([^"]*)"/).map(\.1)
-        #expect(labels == ["file", "file"])
+        #expect(samples["crlf.css"] == "one {\n    two;\n}\n")
+        // A text without line breaks fills its card, too: at least 600 characters of the text are shown.
+        let long = try #require(samples["long.txt"])
+        #expect(long.hasPrefix(String(repeating: "日本語", count: 200)) && !long.contains("\u{FFFD}"))
     }
 
     @Test("In a terminal, a list is printed instead of the page")
