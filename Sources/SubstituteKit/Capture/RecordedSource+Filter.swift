@@ -30,7 +30,7 @@ extension RecordedSource.Filter {
     }
     private static let stripQuery = Option(
         "strip-query",
-        "Let entries ignore the parameters that do not change the content: known cache-busters,\nsuch as v=1.2 and _=1700000000, and those that differed between two requests for the\nsame bytes. All others must match."
+        "Let entries ignore known cache-busters, such as v=1.2 and _=1700000000. All other\nparameters must match."
     )
 
     @Sendable private static func kinds(_ texts: [String]) throws(UsageError) -> Set<ResourceKind> {

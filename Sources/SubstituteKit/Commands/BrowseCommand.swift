@@ -15,8 +15,7 @@ enum BrowseCommand {
         summary: "Opens a page in a browser with the app's files, and updates it after every save.",
         operands: "[OPTIONS] [MANIFEST] URL",
         options: [
-            misses, device, serviceWorkers, headless, BrowserSettings.timeout, BrowserProgram.option,
-            BrowserSettings.noSandbox,
+            misses, device, serviceWorkers, BrowserSettings.timeout, BrowserProgram.option,
         ],
         discussion: """
             Starts Chrome, Chromium, Edge or Brave with a fresh profile. If an app would answer a request with a file,
@@ -24,7 +23,8 @@ enum BrowseCommand {
             All other requests are loaded from the network. Caches are off, and service workers are bypassed.
 
             When you save a stylesheet or a picture, it is replaced in the page; for other files, the page is
-            reloaded. Close the window to end the command.
+            reloaded. Close the window to end the command. Without a display, it opens no window, and runs until
+            Control-C.
 
             \(Command.aboutManifest)
 
@@ -43,7 +43,6 @@ enum BrowseCommand {
         Device.init(_:)
     )
     static let serviceWorkers = Option("service-workers", "Let service workers run; files answer their requests, too.")
-    private static let headless = Option("headless", "Open no window, and run until Control-C.")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
@@ -53,7 +52,7 @@ enum BrowseCommand {
         let table = try manifest.table()
         var settings = try BrowserSettings(arguments, console)
         settings.device = try arguments[device]
-        settings.hasWindow = !arguments.has(headless)
+        settings.hasWindow = settings.hasDisplay
         settings.allowsServiceWorkers = arguments.has(serviceWorkers)
         let printer = BrowsePrinter(console, arguments.has(misses) ? MissExplainer(manifest: manifest) : nil)
         let live = LiveTable(table) { printer.print($0) }

@@ -11,7 +11,6 @@ enum CheckCommand {
         operands: "[OPTIONS] [MANIFEST…]",
         options: [
             strict, fix, all, watch, maxTotal, format, .json, folder, inBrowser, BrowserProgram.option,
-            BrowserSettings.noSandbox,
         ],
         discussion: """
             \(Command.aboutManifest)

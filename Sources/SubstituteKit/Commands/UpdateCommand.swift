@@ -143,7 +143,7 @@ private struct UpdateRun {
             findings[index].set(state, reason)
         case .refused(let reason):
             failed[index] = reason
-        case .added, .replaced, .moved, .present:
+        case .added, .replaced, .present:
             findings[index].set(.current, nil)
             updated.append(visible(file.file))
         }
@@ -223,8 +223,8 @@ private struct UpdateRun {
             if format == .json {
                 try console.printJSON([
                     "url": visible(file.url), "file": visible(file.file), "state": state,
-                    "size": finding.localSize ?? file.size, "date": finding.date,
-                    "remoteSize": finding.size, "remoteDate": finding.remoteDate, "reason": reason,
+                    "size": finding.localSize ?? file.size,
+                    "remoteSize": finding.size, "reason": reason,
                 ])
             } else if failed[index] != nil || finding.needsAttention || finding.state == .unknown {
                 let sentence = "\(quoted(file.file)) is not current: \(reason ?? finding.cells.last ?? "")"

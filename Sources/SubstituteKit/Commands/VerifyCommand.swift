@@ -13,7 +13,7 @@ enum VerifyCommand {
             LoadOptions.scroll,
             LoadOptions.wait,
             BrowseCommand.serviceWorkers,
-            BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
+            BrowserSettings.timeout, BrowserProgram.option,
         ],
         discussion: """
             Starts Chrome, Chromium, Edge or Brave without a window, with a fresh profile, and loads each page twice:
