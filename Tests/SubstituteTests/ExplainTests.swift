@@ -132,7 +132,7 @@ struct ExplainTests {
         "A recording or a list of URLs is recognised by its content, whatever its name",
         arguments: [
             ("page.har", recording, "1 of 3 URLs"), ("recording", recording, "1 of 3 URLs"),
-            ("page.json", recording, "1 of 3 URLs"), ("page.txt", "onInputData(\(recording));", "1 of 3 URLs"),
+            ("page.json", recording, "1 of 3 URLs"), ("page.txt", recording, "1 of 3 URLs"),
             ("urls.txt", "https://example.com/site.css\r\n\r\n//example.com/site.css\n", "2 of 3 URLs"),
             ("urls", "\u{FEFF}https://example.com/site.css\nexample.com\n", "1 of 2 URLs"),
         ]
@@ -223,9 +223,6 @@ struct ExplainTests {
         ("https://h/a?x=%20|", "https://h/a?x=%20%7C"), ("https://h/a?x='", "https://h/a?x=%27"),
         ("https://h/a\\b", "https://h/a/b"), ("https:\\\\h\\a", "https://h/a"), ("https:h/a", "https://h/a"),
         ("https:///h/a", "https://h/a"), ("https://h/a\tb", "https://h/ab"), (" https://h/a ", "https://h/a"),
-        ("https://@h/a", "https://h/a"), ("http://127.1/", "http://127.0.0.1/"),
-        ("http://0x7f.1/", "http://127.0.0.1/"), ("http://[0::1]/", "http://[::1]/"),
-        ("http://[::127.0.0.1]/", "http://[::7f00:1]/"), ("http://%C3%A9.com/", "http://xn--9ca.com/"),
         ("https://h /a", nil), ("https://h:99999/a", nil), ("http://1.2.3.4.5/", nil), ("http://[::1/", nil),
         ("http://./", nil),
     ]

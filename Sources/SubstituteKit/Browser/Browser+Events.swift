@@ -40,11 +40,11 @@ extension Browser {
         struct Download: Decodable { let url: String }
         guard let download: Download = event.parameters() else { return }
         traffic.refuse(download.url)
-        report("a download was refused: \(shortened(download.url))", .download)
+        report("a download was refused: \(shortened(download.url))", isEvent: true)
     }
 
-    func report(_ sentence: String, _ kind: PageNotes.Kind) {
-        if pageNotes.add(sentence, kind) { onEvent(.note(sentence)) }
+    func report(_ sentence: String, isEvent: Bool = false) {
+        if let note = pageNotes.add(sentence, isEvent: isEvent) { onEvent(.note(note)) }
     }
 
     func ended() {
@@ -75,7 +75,7 @@ extension Browser {
         let isPage = info.type == "page" && (!isOwn || settings.hasWindow)
         if isPage, event.session == nil {
             if !settings.hasWindow, page != nil {
-                report("a pop-up was closed", .popUp)
+                report("a pop-up was closed", isEvent: true)
                 Task { try? await devTools.run("Target.closeTarget", ["targetId": info.targetId]) }
                 return
             }
@@ -165,7 +165,7 @@ extension Browser {
         }
         // In a browser with a window, the user closes the dialog.
         guard !settings.hasWindow, let dialog: Dialog = event.parameters() else { return }
-        if dialog.type != "beforeunload" { report("a dialog was closed: \(quoted(dialog.message))", .dialog) }
+        if dialog.type != "beforeunload" { report("a dialog was closed: \(quoted(dialog.message))", isEvent: true) }
         try? await devTools.run(
             "Page.handleJavaScriptDialog",
             ["accept": dialog.type == "beforeunload"],

@@ -21,7 +21,6 @@ extension Browser {
             // The user has closed the window.
             return
         }
-        for sentence in pageNotes.further { onEvent(.note(sentence)) }
         if isFinished { return }
         let unfinished = traffic.unfinished
         let rest = unfinished.prefix(3).map { shortened($0, limit: 119) }.joined(separator: ", ")
@@ -30,7 +29,7 @@ extension Browser {
             + (unfinished.isEmpty ? "; it is still busy" : "; still loading: \(rest)")
             + (unfinished.count > 3 ? " and \(unfinished.count - 3) more" : "")
         incompleteness = sentence
-        report(sentence, .page)
+        report(sentence)
     }
 
     /// Waits for the page's load event.
@@ -225,6 +224,7 @@ extension Browser {
     /// Evaluates an expression in the page itself; only for pages that the tool has written.
     ///
     /// - Throws: ``ToolError`` if the evaluation takes longer than a minute.
+    @discardableResult
     func evaluate<Value: Decodable & Sendable>(_ expression: String, _ type: Value.Type) async throws -> Value {
         do {
             let evaluation: Evaluation<Value> = try await devTools.run(
@@ -237,11 +237,6 @@ extension Browser {
         } catch DevTools.Failure.silent {
             throw ToolError("the browser did not answer within a minute")
         }
-    }
-
-    /// Evaluates an expression in the page itself, and ignores its value.
-    func evaluate(_ expression: String) async throws {
-        try await devTools.run("Runtime.evaluate", ["expression": expression], in: page?.session, within: 60)
     }
 
     /// Runs a command in the page's session.

@@ -108,7 +108,7 @@ extension Browser {
         guard let challenge: Challenge = event.parameters() else { return }
         traffic.protect(challenge.request.url)
         // Without a window, no user can type a password.
-        if !settings.hasWindow { report("\(shortened(challenge.request.url)) asks for a password", .password) }
+        if !settings.hasWindow { report("\(shortened(challenge.request.url)) asks for a password", isEvent: true) }
         let response = ["response": settings.hasWindow ? "Default" : "CancelAuth"]
         let parameters: [String: any Sendable] = ["requestId": challenge.requestId, "authChallengeResponse": response]
         try? await devTools.run("Fetch.continueWithAuth", parameters)

@@ -172,33 +172,18 @@ actor Browser {
     /// Returns the reason why the browser ended unexpectedly; `words` is the browser's last output.
     func ending(_ words: String) -> ToolError {
         let name = quoted(settings.program.path)
-        if words.contains("without --no-sandbox is not supported") {
-            return ToolError(
-                "\(name) refuses to run as root, where it has no sandbox: a malicious page could take over the whole "
-                    + "machine. Run this as another user, or give --no-sandbox for a page that you trust"
-            )
-        }
         if words.contains("No usable sandbox") {
             return ToolError(
-                "\(name) finds no sandbox on this system; allow user namespaces, or give --no-sandbox for a page that you "
-                    + "trust"
+                "\(name) finds no sandbox on this system; allow user namespaces, or set SUBSTITUTE_NO_SANDBOX=1 for a "
+                    + "page that you trust"
             )
         }
-        if words.contains("$DISPLAY") { return ToolError("\(name) cannot open a window: there is no display") }
         let lines = words.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-        let status = lines.last { $0.hasPrefix("status ") }.flatMap { Int32($0.dropFirst(7)) }
-        // A browser that has shown pages logs much that has nothing to do with its end.
-        let fatal = lines.last { $0.contains(":FATAL:") }
-        if page != nil, fatal == nil {
-            return switch status {
-            case .some(let status) where status > 128:
-                ToolError("\(name) was ended by signal \(status - 128) (\(String(cString: strsignal(status - 128))))")
-            case .some(let status): ToolError("\(name) has ended with status \(status)")
-            case nil: ToolError("\(name) has ended")
-            }
-        }
-        // Skip the browser's messages about a missing desktop, which are irrelevant.
-        let last = lines.last { !$0.isEmpty && !$0.contains("dbus/") && !$0.hasPrefix("status ") }
-        return ToolError("\(name) has ended" + ((fatal ?? last).map { ": \(shortened($0))" } ?? ""))
+        // A browser that has shown pages logs much that has nothing to do with its end. Its messages about a missing
+        // desktop are irrelevant, too.
+        let said = lines.last { !$0.isEmpty && !$0.contains("dbus/") && !$0.hasPrefix("status ") }
+        let status = lines.last { $0.hasPrefix("status ") }
+        let reason = lines.last { $0.contains(":FATAL:") } ?? (page == nil ? said : status)
+        return ToolError("\(name) has ended" + (reason.map { ": \(shortened($0))" } ?? ""))
     }
 }

@@ -8,8 +8,6 @@ struct BrowserSettings: Sendable {
     /// The screen to emulate; nil for the size of the window.
     var device: Device?
     var hasWindow = false
-    /// True if the browser's own sandbox is on.
-    var isSandboxed = true
     /// True if service workers may answer requests.
     var allowsServiceWorkers = false
     /// True if pages must stay still, because screenshots of them are compared.
@@ -22,6 +20,19 @@ struct BrowserSettings: Sendable {
 
     /// The largest body that a browser can deliver, in bytes.
     static let largestBody = 200_000_000
+
+    /// True if the browser's own sandbox is on; Chromium has none for root.
+    private var isSandboxed: Bool { geteuid() != 0 && environment["SUBSTITUTE_NO_SANDBOX"] == nil }
+
+    /// True if the system can show a window.
+    var hasDisplay: Bool {
+        // A Mac always has a display; elsewhere, a variable names it.
+        #if os(macOS)
+        true
+        #else
+        ["DISPLAY", "WAYLAND_DISPLAY"].contains { environment[$0]?.isEmpty == false }
+        #endif
+    }
 
     /// A line about caches and service workers, for the user.
     var summary: String {
@@ -51,7 +62,6 @@ struct BrowserSettings: Sendable {
 }
 
 extension BrowserSettings {
-    static let noSandbox = Option("no-sandbox")
     static let timeout = Option("timeout", value: "seconds", Quantity.seconds(from: 1))
 
     /// Reads the options that all commands with a browser share.
@@ -59,7 +69,6 @@ extension BrowserSettings {
     /// - Throws: ``ToolError`` if there is no browser.
     init(_ arguments: Arguments, _ console: Console) throws {
         limit = try arguments[Self.timeout] ?? limit
-        isSandboxed = !arguments.has(Self.noSandbox)
         program = try BrowserProgram.find(arguments[BrowserProgram.option], console)
         environment = console.environment
     }

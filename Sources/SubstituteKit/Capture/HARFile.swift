@@ -44,8 +44,8 @@ struct HARFile {
         /// A text with a lone surrogate, or with bytes that are not UTF-8.
         case broken
         case empty
-        /// A file beside the recording.
-        case attached(AttachedBody)
+        /// A file beside the recording, as Playwright stores it.
+        case attached(String)
         case unknown(encoding: String)
     }
 
@@ -59,15 +59,14 @@ struct HARFile {
     /// - Parameters:
     ///   - data: The recording.
     ///   - name: The recording's name in messages.
-    ///   - folder: The folder of the recording, in which a recording program may have stored bodies; nil if unknown.
     /// - Throws: ``ToolError`` if `data` is not a recording.
-    init(_ data: Data, name: String, in folder: URL? = nil) throws(ToolError) {
+    init(_ data: Data, name: String) throws(ToolError) {
         if data.starts(with: "PK\u{3}\u{4}".utf8) {
             throw ToolError("\(quoted(name)) is a ZIP archive; unpack it, and name the recording (.har) that it holds")
         }
         let recording: Recording
         do {
-            let text = Self.text(in: data)
+            let text = UnicodeText.utf8(data)
             // Foundation would take quadratic time.
             guard text.isStreamSafe, !Self.hasEscapedMarks(text) else { throw Self.error(data, name) }
             recording = try JSONDecoder().decode(Recording.self, from: text)
@@ -80,7 +79,7 @@ struct HARFile {
                 "\(quoted(name)) is not a recording (HAR): it has no \"log\" with \"entries\"; \(Self.howToRecord)"
             )
         }
-        exchanges = recording.log.entries.map { Exchange($0.value, in: folder) }
+        exchanges = recording.log.entries.map { Exchange($0.value) }
         isOfApp = recording.log.creator?.value?.name?.value == HAREntry.creator
     }
 
@@ -102,7 +101,7 @@ struct HARFile {
 
     private static func error(_ data: Data, _ name: String) -> ToolError {
         let place = JSONProblem(in: data).map { "\(visible(name)):\($0.line):\($0.column): \($0.message)" }
-        let isCut = isLikely(data) && text(in: data).last { $0 > 0x20 } != UInt8(ascii: "}")
+        let isCut = isLikely(data) && UnicodeText.utf8(data).last { $0 > 0x20 } != UInt8(ascii: "}")
         let remedy = isCut ? "; the file ends too early, so export it again" : isLikely(data) ? "" : "; \(howToRecord)"
         return ToolError("\(quoted(name)) is not a recording (HAR): \(place ?? "it cannot be read as JSON")\(remedy)")
     }
@@ -129,35 +128,20 @@ struct HARFile {
 
     /// Returns true if a text looks like a recording, and not like a list of URLs.
     static func isLikely(_ data: Data) -> Bool {
-        text(in: data.prefix(200)).first { $0 > 0x20 } == UInt8(ascii: "{")
+        UnicodeText.utf8(data.prefix(200)).first { $0 > 0x20 } == UInt8(ascii: "{")
     }
 
     /// Returns true if a text is an object with a `log`, and therefore not a manifest.
     ///
     /// Also returns true if the text is truncated, but begins like such an object.
     static func hasLog(_ data: Data) -> Bool {
-        let text = text(in: data)
+        let text = UnicodeText.utf8(data)
         if isLikely(data), let root = try? JSONDecoder().decode(Root.self, from: text) { return root.log != nil }
         return String(decoding: text.prefix(100), as: UTF8.self).prefixMatch(of: logStart) != nil
     }
 
     nonisolated(unsafe) private static let logStart = /\s*\{\s*"log"\s*:/
 
-    /// Returns the JSON text in UTF-8, without a byte-order mark and without a JavaScript call (JSONP) around it.
-    private static func text(in data: Data) -> Data {
-        let text = UnicodeText.utf8(data)
-        return jsonp(in: text) ?? text
-    }
-
-    /// Returns the text between the parentheses of `name(…);`; nil if there is no such call.
-    private static func jsonp(in text: Data) -> Data? {
-        let rest = text.drop { $0 <= 0x20 }
-        let name = rest.prefix { $0.isASCIILetter || $0.isASCIIDigit || "_$.".utf8.contains($0) }
-        let open = rest[name.endIndex...].drop { $0 == 0x20 }
-        guard !name.isEmpty, open.first == UInt8(ascii: "(") else { return nil }
-        let end = open.lastIndex(of: UInt8(ascii: ")")) ?? open.endIndex
-        return open[(open.startIndex + 1)..<max(end, open.startIndex + 1)]
-    }
 }
 
 extension RecordedAnswer {
@@ -198,7 +182,7 @@ extension HARFile.Exchange {
     }
 
     /// Reads one entry.
-    fileprivate init(_ entry: Recording.Entry?, in folder: URL?) {
+    fileprivate init(_ entry: Recording.Entry?) {
         let (request, response) = (entry?.request?.value, entry?.response?.value)
         let content = response?.content?.value
         let (asked, sent) = (Self.fields(request?.headers), Self.fields(response?.headers))
@@ -226,7 +210,7 @@ extension HARFile.Exchange {
                 body = ["", "utf-8", "utf8"].contains(encoding) ? .text(string) : .unknown(encoding: encoding)
             }
         } else if let name = content?._file?.value {
-            body = .attached(AttachedBody(name: name, folder: folder))
+            body = .attached(name)
         } else {
             // Programs also state a size of 0 for a body that they have not recorded.
             let isStated = text?.isString == true || response?.bodySize?.value == 0
@@ -277,13 +261,11 @@ extension HARFile.Exchange {
                 throw ToolError("its body was recorded in an unknown encoding, \(quoted(encoding))")
             case .broken: throw ToolError("its body was recorded with broken characters")
             case .empty: return Data()
-            case .attached(let attached):
-                let data = try attached.bytes
-                if let size, data.count < size { throw Self.shortage(data.count, of: size) }
-                return data
+            case .attached(let name):
+                throw ToolError("its body is in the file \(quoted(name)); record with the content embedded")
             case .text(let string):
                 let data = Data(string.utf8)
-                if let bytes = try bytes(recordedAs: data) { return bytes }
+                try checkIsText(data)
                 if let size, Self.isPart(data.count, of: size) { throw Self.shortage(data.count, of: size) }
                 return data
             case .base64(let string):
@@ -298,20 +280,11 @@ extension HARFile.Exchange {
         }
     }
 
-    /// Returns the bytes of a binary body that was recorded as a text; nil for a body that is a text.
-    ///
-    /// Some programs write each byte as the character with the same number (ISO 8859-1). Others decode the bytes as
-    /// UTF-8, which replaces some of them by U+FFFD for good. A text that has as many characters as the body has bytes,
-    /// and more bytes in UTF-8, is of the first kind.
-    private func bytes(recordedAs text: Data) throws(ToolError) -> Data? {
+    /// Refuses a binary body that was recorded as a text, which replaces some of its bytes by U+FFFD.
+    private func checkIsText(_ text: Data) throws(ToolError) {
         let types = [type, MediaType(fileName: String(url.prefix { !"?#".contains($0) }))]
-        let isBinary = types.contains { $0?.isBinary == true }
-        let isUnknown = type?.isUnknown ?? true
-        guard isBinary || isUnknown, text.contains(where: { $0 >= 0x80 }) else { return nil }
-        let characters = String(decoding: text, as: UTF8.self).unicodeScalars
-        let bytes = Data(characters.lazy.compactMap { UInt8(exactly: $0.value) })
-        if bytes.count == size, size == characters.count { return bytes }
-        guard isBinary || characters.contains("\u{FFFD}") else { return nil }
+        let isBinary = types.contains { $0?.isBinary == true } && text.contains { $0 >= 0x80 }
+        guard isBinary || type?.isUnknown ?? true && text.range(of: Data("\u{FFFD}".utf8)) != nil else { return }
         throw ToolError("its bytes were recorded as text, which loses some of them; load it with substitute add")
     }
 

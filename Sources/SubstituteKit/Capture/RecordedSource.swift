@@ -17,7 +17,8 @@ struct RecordedSource: ResourceSource {
     /// An exchange that becomes an entry.
     struct SelectedExchange {
         var key: URLPattern
-        var ignored = IgnoredQuery.nothing
+        /// The parameters of the query that the entry is to ignore.
+        var ignored: [String] = []
         /// The length of the body, in bytes.
         let count: Int
         let exchange: HARFile.Exchange
@@ -235,54 +236,27 @@ struct RecordedSource: ResourceSource {
         return true
     }
 
-    /// Lets an entry ignore the parameters that do not change the content.
-    ///
-    /// These are known cache-busters, and parameters that differed between two requests for the same bytes. A single
-    /// request does not show what its other parameters do.
+    /// Lets entries ignore known cache-busters, unless responses that differ only in these have different bytes.
     private static func stripQueries(_ choices: inout [Choice]) {
-        var groups: [String: [Int]] = [:]
+        var groups: [String: [(index: Int, pick: SelectedExchange, key: URLPattern, names: [String])]] = [:]
         for (index, choice) in choices.enumerated() {
-            guard let key = try? choice.result.get().key.withoutQuery else { continue }
-            groups[key.identityKey, default: []].append(index)
+            guard let pick = try? choice.result.get() else { continue }
+            let parameters = CacheBuster.Parameter.list(pick.key.query).filter(CacheBuster.isOne)
+            guard let key = pick.key.without(parameters) else { continue }
+            groups[key.identityKey, default: []].append((index, pick, key, parameters.map { String($0.name) }))
         }
-        for indices in groups.values {
-            let picks = indices.compactMap { try? choices[$0].result.get() }
-            guard let first = picks.first, picks.contains(where: { $0.key.query != nil }) else { continue }
-            let isOne = picks.dropFirst().allSatisfy { $0.hasBody(of: first) }
-            let effectless = isOne ? effectlessParameters(of: picks) : []
-            var rests: [String: (key: URLPattern, names: Set<Substring>, indices: [Int])] = [:]
-            for (index, pick) in zip(indices, picks) {
-                let parameters = CacheBuster.Parameter.list(pick.key.query)
-                let ignored = parameters.filter { effectless.contains($0.name) || CacheBuster.isOne($0) }
-                guard let key = pick.key.without(ignored) else { continue }
-                rests[key.identityKey, default: (key, [], [])].indices.append(index)
-                rests[key.identityKey]?.names.formUnion(ignored.map(\.name))
-            }
-            for rest in rests.values {
-                let same = rest.indices.compactMap { try? choices[$0].result.get() }
-                let isSame = same.dropFirst().allSatisfy { $0.hasBody(of: same[0]) }
-                let isWhole = rest.key.query == nil && effectless.isSuperset(of: rest.names)
-                let ignored = isWhole ? IgnoredQuery.everything : .parameters(rest.names.map(String.init).sorted())
-                for (index, var pick) in zip(rest.indices, same) {
-                    if isSame, !rest.names.isEmpty {
-                        (pick.key, pick.ignored) = (rest.key, ignored)
-                    } else if !isOne, pick.key.query != nil {
-                        pick.remarks.append("keeps its query, because the content depends on it")
-                    }
-                    choices[index].result = .success(pick)
+        for group in groups.values {
+            let names = Set(group.flatMap(\.names)).sorted()
+            let isSame = group.allSatisfy { $0.pick.hasBody(of: group[0].pick) }
+            for (index, var pick, key, own) in group where !names.isEmpty {
+                if isSame {
+                    (pick.key, pick.ignored) = (key, names)
+                } else if !own.isEmpty {
+                    pick.remarks.append("keeps its query, because the content depends on it")
                 }
+                choices[index].result = .success(pick)
             }
         }
-    }
-
-    /// Returns the names of the parameters that differ between queries of the same bytes.
-    private static func effectlessParameters(of picks: [SelectedExchange]) -> Set<Substring> {
-        let queries = Set(picks.compactMap(\.key.query)).map { query in
-            Dictionary(grouping: CacheBuster.Parameter.list(query), by: \.name)
-        }
-        guard let first = queries.first, queries.count > 1 else { return [] }
-        let names = queries.reduce(into: Set<Substring>()) { $0.formUnion($1.keys) }
-        return names.filter { name in queries.contains { $0[name] != first[name] } }
     }
 
     /// Keeps only the last of several exchanges of one URL.

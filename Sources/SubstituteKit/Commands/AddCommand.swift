@@ -38,9 +38,7 @@ enum AddCommand {
             filter.replaces = arguments.has(AddRun.replace)
             let manifest = arguments.operands.count == 2 ? arguments.operands.first : nil
             let addition = try Addition(to: ManifestLocation(console).find(manifest), console)
-            let isNamed = file != "-"
-            let folder = isNamed ? console.folder.url(file).deletingLastPathComponent() : nil
-            let capture = try HARFile(read(file, console), name: isNamed ? file : "<stdin>", in: folder)
+            let capture = try HARFile(read(file, console), name: file == "-" ? "<stdin>" : file)
             return try await run.add(RecordedSource(capture, filter, console), to: addition)
         }
         try refuse(RecordedSource.Filter.options, "a recording (HAR) or --in-browser")

@@ -106,9 +106,6 @@ private struct AddReport {
         case .replaced(let file):
             lines.append("replaced \(url) → \(visible(file))")
             take(found, file, found.remarks)
-        case .moved(let file, let old):
-            lines.append("replaced \(url) → \(visible(file)); \(visible(old)) is left as it was")
-            take(found, file, found.remarks)
         case .present(let line):
             lines.append("present  \(url), answered by line \(line); --replace loads it again")
             skip(found, "the entry in line \(line) already answers it")

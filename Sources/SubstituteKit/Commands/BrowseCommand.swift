@@ -13,8 +13,7 @@ enum BrowseCommand {
     static let command = Command(
         name: "browse",
         options: [
-            misses, device, serviceWorkers, headless, BrowserSettings.timeout, BrowserProgram.option,
-            BrowserSettings.noSandbox,
+            misses, device, serviceWorkers, BrowserSettings.timeout, BrowserProgram.option,
         ],
         run: run
     )
@@ -22,7 +21,6 @@ enum BrowseCommand {
     private static let misses = Option("misses")
     private static let device = Option("device", value: "device", Device.init(_:))
     static let serviceWorkers = Option("service-workers")
-    private static let headless = Option("headless")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
@@ -32,7 +30,7 @@ enum BrowseCommand {
         let table = try manifest.table()
         var settings = try BrowserSettings(arguments, console)
         settings.device = try arguments[device]
-        settings.hasWindow = !arguments.has(headless)
+        settings.hasWindow = settings.hasDisplay
         settings.allowsServiceWorkers = arguments.has(serviceWorkers)
         let printer = BrowsePrinter(console, arguments.has(misses) ? MissExplainer(manifest: manifest) : nil)
         let live = LiveTable(table) { printer.print($0) }

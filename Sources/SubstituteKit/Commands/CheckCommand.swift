@@ -9,7 +9,6 @@ enum CheckCommand {
         name: "check",
         options: [
             strict, fix, all, watch, maxTotal, format, inBrowser, BrowserProgram.option,
-            BrowserSettings.noSandbox,
         ],
         run: run
     )

@@ -104,16 +104,13 @@ struct ExplainCommand {
             ?? "\(quoted(question.url)) is not a URL; an app gets nil from URL(string:)."
         if command != nil, let obstacle { (command, sentence) = (nil, "\(sentence) \(obstacle)") }
         var browserURL: String?
-        let browser = BrowserURL(question.url)
-        switch browser {
-        case .url(let text) where text != (explanation?.url?.url).map(BrowserURL.normalForm):
+        let asked = explanation?.url?.url.absoluteString
+        if let text = URL.normalForm(ofTyped: question.url), text != asked.flatMap(URL.normalForm(_:)) {
             let other = URL(string: text).map { explain($0, question) }
             sentence += " A browser asks for \(visible(text)) instead, which \(Self.clause(other))."
             // Servers and pages mean the URL that a browser derives.
             command = obstacle == nil ? other.flatMap(explainer.command) : nil
             browserURL = text
-        case .invalid where explanation?.substitution != nil: sentence += " A browser does not accept it as a URL."
-        default: break
         }
         return ExplainedRequest(
             text: question.url,

@@ -60,6 +60,7 @@ enum ExtensionCommand {
                             "Add Temporary Extension…", choose the folder, and let the extension use the site when Safari asks.
             After an edit run this again, and press the button that reloads the extension.
             If the site has a service worker, clear the site's data before and afterwards: the worker keeps what it gets.
+            Entries for the worker's own scripts keep it from starting: browsers accept no redirect for them.
             """
         )
     }

@@ -97,7 +97,8 @@ enum InitCommand {
         }
         let names = Array(parts)
         let path = names.dropFirst(2).joined(separator: "/")
-        if PackageText(in: package).ships(path, in: names[1]) { return nil }
+        let text = try? String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
+        if text?.contains(".copy(\"\(path)\")") == true { return nil }
         return "In Package.swift, for the target \(visible(names[1])): resources: [.copy(\(quoted(path)))]"
     }
 

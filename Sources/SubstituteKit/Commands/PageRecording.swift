@@ -7,7 +7,6 @@ enum PageRecording {
     /// The options that only pages in a browser have.
     static let options: [any CommandOption] = [
         Device.option, LoadOptions.scroll, LoadOptions.wait, har, BrowserSettings.timeout, BrowserProgram.option,
-        BrowserSettings.noSandbox,
     ]
 
     private static let har = Option("har", value: "file") { $0 }
@@ -46,9 +45,8 @@ enum PageRecording {
                     recorder.traffic = browser.traffic
                     for url in urls {
                         try await browser.load(url.text, manner)
-                        try await check(browser, shows: url.text)
                         let status = await browser.status ?? 200
-                        if status >= 400 { await browser.report("\(shortened(url.text)) answers \(status)", .page) }
+                        if status >= 400 { await browser.report("\(shortened(url.text)) answers \(status)") }
                         if await browser.incompleteness != nil || status >= 400 { failed.insert(url.text) }
                     }
                     return await browser.notes
@@ -72,16 +70,6 @@ enum PageRecording {
             "substitute add: \(counted(failed.count, "page")) \(failed.count == 1 ? "was" : "were") not loaded completely; what was loaded is kept"
         )
         return .bad
-    }
-
-    /// Checks that a redirect has not led to a sign-in page, for example, instead of the page.
-    private static func check(_ browser: Browser, shows url: String) async throws {
-        let script = "[location.href, document.documentElement?.outerHTML.slice(0, 99999) ?? '']"
-        guard let page = try? await browser.value(of: script, [String].self), let key = try? URLPattern(requested: url),
-            let reason = IncomingBody(key: key, bytes: Data(page[1].utf8), sent: MediaType(fileName: "page.html"))
-                .refusal(redirectedTo: page[0])
-        else { return }
-        throw ToolError("\(shortened(url)) could not be loaded: \(reason)")
     }
 
     /// Checks that the recording can be written, and that it replaces nothing but a recording.

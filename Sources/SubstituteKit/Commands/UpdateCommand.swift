@@ -110,7 +110,7 @@ private struct UpdateRun {
             findings[index].set(state, reason)
         case .refused(let reason):
             failed[index] = reason
-        case .added, .replaced, .moved, .present:
+        case .added, .replaced, .present:
             findings[index].set(.current, nil)
             updated.append(visible(file.file))
         }
@@ -194,8 +194,8 @@ private struct UpdateRun {
             return ReportItem(
                 [
                     "url": visible(file.url), "file": visible(file.file), "state": state,
-                    "size": finding.localSize ?? file.size, "date": finding.date,
-                    "remoteSize": finding.size, "remoteDate": finding.remoteDate, "reason": reason,
+                    "size": finding.localSize ?? file.size,
+                    "remoteSize": finding.size, "reason": reason,
                 ],
                 isCurrent ? [] : [.init("warning", state, sentence, at: place)]
             )

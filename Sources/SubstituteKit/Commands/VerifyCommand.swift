@@ -11,7 +11,7 @@ enum VerifyCommand {
             LoadOptions.scroll,
             LoadOptions.wait,
             BrowseCommand.serviceWorkers,
-            BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
+            BrowserSettings.timeout, BrowserProgram.option,
         ],
         run: run
     )

@@ -12,8 +12,8 @@ import FoundationNetworking
 struct Resource {
     /// The URL of the entry: the requested URL, or the URL of the response.
     var key: URLPattern
-    /// The part of the query that the entry is to ignore.
-    var ignored = IgnoredQuery.nothing
+    /// The parameters of the query that the entry is to ignore.
+    var ignored: [String] = []
     /// The file, in the staging folder; for a resource that is present already, in the manifest's folder.
     let file: URL
     /// The media type that the server sent; for a resource that is present already, the entry's media type.
@@ -59,8 +59,6 @@ struct Addition {
         case added(String, [String] = [])
         /// An existing entry whose file has new bytes; holds the file's path.
         case replaced(String)
-        /// An existing entry with a new file; holds the paths of the new and of the old file, which stays as it was.
-        case moved(String, from: String)
         /// An existing entry that answers the URL already, and is not changed; holds the entry's line.
         case present(Int)
         /// An existing entry whose file was edited, and is kept; holds the state in words, as a clause about "it".
@@ -156,7 +154,7 @@ struct Addition {
             names.markTaken(path)
             file = path
         } else {
-            file = names.path(for: resource.key, body.type, orExisting: isSame)
+            file = names.path(FileNames.path(for: resource.key, body.type), orExisting: isSame)
         }
         let entry = ManifestText.Entry(
             key: resource.key,
@@ -171,18 +169,19 @@ struct Addition {
 
     /// Replaces the bytes of an entry's file, unless the file was edited.
     ///
-    /// If `path` is not the path of this file, a new file is created at `path`, and the entry refers to the new file.
-    /// The old file stays as it is.
+    /// A `path` other than that of this file is refused.
     mutating func replace(
         _ old: Substitution,
         with resource: Resource,
         as path: String? = nil,
         discardsEdits: Bool = false
     ) -> Outcome {
+        if let path, path != old.file {
+            return .refused("its entry names \(quoted(old.file)); change the path there, or leave out --as")
+        }
         let (here, there): (Fingerprint, Fingerprint)
         do throws(ToolError) {
-            let body = try IncomingBody(resource)
-                .accepted(as: path ?? old.file, includingPrivate: includesPrivate)
+            let body = try IncomingBody(resource).accepted(as: old.file, includingPrivate: includesPrivate)
             if let reason = body.objection(to: old.type) { return .refused(reason) }
             here = try Fingerprint(of: URL(fileURLWithPath: old.realPath), named: quoted(old.file))
             there = try Fingerprint(of: resource.file, named: "the loaded file")
@@ -196,33 +195,20 @@ struct Addition {
                     + "meant to be empty, empty the file here"
             )
         }
-        guard let path, path != old.file else {
-            if isShared(old) { return .refused(Self.sharedFile) }
-            let path = realPath(of: old)
-            // Several URLs may lead to one entry.
-            if let known = replaced[path] {
-                return known == there ? .replaced(old.file) : .refused("another URL of its entry has replaced the file")
-            }
-            let state = record.state(of: url, here: here, there: there)
-            if [.edited, .conflict].contains(state), !discardsEdits {
-                return .kept(state, record.words(state, of: url, here: here.count, there: there.count))
-            }
-            if [.edited, .conflict].contains(state) { discarded.insert(path) }
-            replaced[path] = there
-            schedule(resource, there, at: path, for: url, replacing: here)
-            return .replaced(old.file)
+        if isShared(old) { return .refused(Self.sharedFile) }
+        let path = realPath(of: old)
+        // Several URLs may lead to one entry.
+        if let known = replaced[path] {
+            return known == there ? .replaced(old.file) : .refused("another URL of its entry has replaced the file")
         }
-        guard old.namedFile == old.file else {
-            return .refused("\(quoted(old.file)) belongs to the entry of its folder, so it cannot have another path")
+        let state = record.state(of: url, here: here, there: there)
+        if [.edited, .conflict].contains(state), !discardsEdits {
+            return .kept(state, record.words(state, of: url, here: here.count, there: there.count))
         }
-        // A killed run may have left a file with the same bytes. Such a file is replaced.
-        guard !names.isTaken(path) || isSame(as: resource)(path) else {
-            return .refused("\(quoted(path)) already exists; name another path")
-        }
-        names.markTaken(path)
-        if let key = try? URLPattern(old.namedURL) { text.setFile(of: key, to: path) }
-        schedule(resource, there, at: path, for: url)
-        return .moved(path, from: old.file)
+        if [.edited, .conflict].contains(state) { discarded.insert(path) }
+        replaced[path] = there
+        schedule(resource, there, at: path, for: url, replacing: here)
+        return .replaced(old.file)
     }
 
     /// True if an entry without conditions other than the substitution's own names the same file.

@@ -19,6 +19,9 @@ struct FileNames {
     /// The maximum number of components in a path that the tool chooses; a manifest allows up to 101.
     private static let deepest = 40
 
+    /// Creates names for an empty folder.
+    init() {}
+
     /// Marks the paths of all files and folders in a folder as taken.
     init(in folder: URL) {
         let found = FileManager.default.enumerator(atPath: folder.path)
@@ -41,16 +44,14 @@ struct FileNames {
         if taken[Self.folded(path)]?.isFolder != isFolder { taken[Self.folded(path)] = (path, isFolder) }
     }
 
-    /// Returns a path for the file of a URL, and marks the path as taken.
+    /// Returns a path for a file, and marks the path as taken.
     ///
     /// - Parameters:
-    ///   - key: The URL.
-    ///   - type: The media type that the server sent; provides an extension for a name without one.
+    ///   - wanted: The preferred path.
     ///   - isUsable: Returns true if the existing file at a path has the resource's bytes, so that its path can be used
     ///     again.
     /// - Returns: A free path below the folder, or the path of an existing file for which `isUsable` returns true.
-    mutating func path(for key: URLPattern, _ type: MediaType?, orExisting isUsable: (String) -> Bool) -> String {
-        let wanted = Self.path(for: key, type)
+    mutating func path(_ wanted: String, orExisting isUsable: (String) -> Bool) -> String {
         var folder = ""
         let parts = wanted.split(separator: "/").map(String.init)
         for part in parts.dropLast() { folder = free(folder + part, isFolder: true) + "/" }
@@ -88,14 +89,23 @@ struct FileNames {
 
     /// Returns the preferred path for the file of a URL; this path may be taken.
     static func path(for key: URLPattern, _ type: MediaType?) -> String {
+        path(for: key.address.authority + key.address.path) { ending(of: $0, type) }
+    }
+
+    /// Returns the preferred path for a file, in a form that every file system accepts.
+    ///
+    /// - Parameters:
+    ///   - address: A host and a path, percent-encoded.
+    ///   - ending: Returns the text to append to a name.
+    /// - Returns: The path.
+    static func path(for address: String, ending: (String) -> String) -> String {
         // The path may contain a second URL with a password. Remove the password, because the names of files are
         // printed.
-        let address = withoutUserInformation("//" + key.address.authority + key.address.path)
-            .replacingOccurrences(of: "//…@", with: "//")
+        let address = withoutUserInformation("//" + address).replacingOccurrences(of: "//…@", with: "//")
         var names = address.split(separator: "/").map(String.init).map(name)
         if address.hasSuffix("/") { names.append("index") }
         let last = names.removeLast()
-        names.append(last + ending(of: last, type))
+        names.append(last + ending(last))
         // A long path is reduced to the server's name and one short name. The short name ends with the file's
         // extension, and contains a hash of the whole path.
         if names.count > deepest || names.joined(separator: "/").utf8.count > longestPath {
@@ -135,14 +145,14 @@ struct FileNames {
     }
 
     /// True for a name that Windows reserves for a device, with any extension.
-    static func isDevice(_ name: String) -> Bool { devices.contains(name.prefix { $0 != "." }.lowercased()) }
+    private static func isDevice(_ name: String) -> Bool { devices.contains(name.prefix { $0 != "." }.lowercased()) }
 
     private static let devices = Set(
         ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }
     )
 
     /// True for a character that Windows or a shell does not accept in a name, and for the separators "/" and "\".
-    static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
+    private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 || scalar.value == 0x7F || "/\\:*?\"<>|".unicodeScalars.contains(scalar)
     }
 

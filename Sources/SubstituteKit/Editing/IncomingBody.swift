@@ -104,24 +104,6 @@ struct IncomingBody {
         return Accepted(type: type, charset: charset, remarks: remarks, isASCII: bytes.allSatisfy { $0 < 0x80 })
     }
 
-    /// Returns the reason why the target of a redirect is not the page or file that was asked for; nil if it may be.
-    ///
-    /// A page that asks for a password is not what was asked for.
-    func refusal(redirectedTo target: String) -> String? {
-        guard let last = try? URLPattern(requested: target),
-            last.identityKey != (try? URLPattern(requested: key.targetURL))?.identityKey
-        else { return nil }
-        let reason = ContentRules.refusal(of: bytes, named: FileNames.path(for: key, nil), sent: sent)
-        let isSignIn =
-            sent?.isHTML == true
-            && String(decoding: bytes.prefix(100_000), as: UTF8.self).range(
-                of: "type=[\"']?password",
-                options: [.regularExpression, .caseInsensitive]
-            ) != nil
-        let words = reason ?? (isSignIn ? "it asks for a password; sign in in a browser, and save the page there" : nil)
-        return words.map { "it is redirected to \(shortened(target)), and \($0)" }
-    }
-
     /// Returns the warnings of `check` about the content, as predicates.
     ///
     /// Servers send any text as JSON or XML, so only the extension of the file decides.

@@ -29,9 +29,6 @@ struct Download: Sendable {
         let file = staging.newFileURL()
         let answer = try await fetcher.load(url, .write(file), limit: limit ?? 1_000_000_000)
         guard answer.status == 200 else { throw ToolError(answer.refusal) }
-        if let target = answer.refresh?.firstMatch(of: Self.target)?.1 {
-            throw ToolError("its server forwards browsers to \(quoted(String(target))) (Refresh); name that URL")
-        }
         var sharing = answer.sharing
         if sharing.isUncertain {
             sharing.isSameForAll = await fetcher.sends(try Fingerprint(of: file, named: "the loaded file"), at: url)
@@ -45,9 +42,6 @@ struct Download: Sendable {
             sharing: sharing
         )
     }
-
-    /// The target in a field `Refresh` (HTML §4.2.5.3).
-    nonisolated(unsafe) private static let target = /^\s*[0-9.]+\s*[;,]\s*url\s*=\s*["']?([^"'\s]+)/.ignoresCase()
 }
 
 extension Fetcher.FetchedResponse {
@@ -56,15 +50,11 @@ extension Fetcher.FetchedResponse {
         let remedy =
             switch status {
             case 204, 205: ", so it has no file at this URL"
-            case 304: ", though nothing was loaded before; load it with substitute add --in-browser"
             case 401:
                 ", because it asks for a password; sign in there in a browser, and add its recording (HAR) with --include-private"
-            case 403, 406:
+            case 304, 403, 406:
                 ", because it refuses some programs, networks and pages; load it with substitute add --in-browser, or save it in a browser"
-            case 429:
-                ", because it got too many requests; try again "
-                    + (retryAfter.flatMap { Int($0) }.map { "in \(counted($0, "second"))" } ?? "later")
-            case 451: ", because a law forbids it in your country"
+            case 429: ", because it got too many requests; try again later"
             case 500...: ", so something is wrong with the server; try again later"
             default: ""
             }

@@ -25,8 +25,6 @@ final class Fetcher: NSObject, @unchecked Sendable {
         ///
         /// Nil if the field is missing, or if the body is sent compressed.
         let length: Int?
-        /// The fields with which the server says when to try again, and where else to go.
-        let retryAfter: String?, refresh: String?
         fileprivate let response: HTTPURLResponse
         fileprivate(set) var sharing = Sharing()
         /// The fingerprint of the body, for ``BodyUse/compare(_:)``; nil if the body has none of the lengths.
@@ -41,8 +39,6 @@ final class Fetcher: NSObject, @unchecked Sendable {
         case write(URL)
         /// The fingerprint is computed; a body that turns out to have none of these lengths is not loaded to its end.
         case compare(Set<Int>)
-        /// There is no body: the request is a HEAD request.
-        case head
     }
 
     private struct PendingLoad {
@@ -145,15 +141,12 @@ final class Fetcher: NSObject, @unchecked Sendable {
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         var handle: FileHandle?
-        switch use {
-        case .write(let file):
+        if case .write(let file) = use {
             let descriptor = uninterrupted { open(file.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
             guard descriptor >= 0 else {
                 throw ToolError("it cannot be written: \(FileSystem.reason(FileSystem.systemError))")
             }
             handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        case .head: request.httpMethod = "HEAD"
-        case .compare: break
         }
         guard let session else { throw ToolError("the session has ended") }
         return try await withCheckedThrowingContinuation { continuation in
@@ -291,8 +284,7 @@ extension Fetcher: URLSessionDataDelegate {
         var fingerprint: Fingerprint?
         if !load.isDecided {
             if let error { throw ToolError(Self.reason(error, after: load.received)) }
-            if case .head = load.use {
-            } else if response.statusCode == 200, let length = response.bodyLength, length != load.received {
+            if response.statusCode == 200, let length = response.bodyLength, length != load.received {
                 throw ToolError("the connection was lost after \(load.received) of \(length) bytes")
             }
             if case .compare = load.use { fingerprint = load.fingerprint.fingerprint }
@@ -303,8 +295,6 @@ extension Fetcher: URLSessionDataDelegate {
             type: response.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) },
             version: RemoteVersion.sent(response.field),
             length: response.bodyLength,
-            retryAfter: response.field("Retry-After"),
-            refresh: response.field("Refresh"),
             response: response,
             fingerprint: fingerprint,
             next: try Redirect.target(of: response)

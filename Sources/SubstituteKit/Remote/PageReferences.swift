@@ -26,10 +26,8 @@ enum PageReferences {
 
     /// Returns true if a resource's references may resolve against the URL of the response (RFC 3986 §5.1.3).
     static func dependsOnURL(_ resource: Resource) -> Bool {
-        guard let type = type(of: resource), !isFollowed(resource) else { return isFollowed(resource) }
-        if type.isJavaScript { return text(of: resource)?.range(of: Data("import".utf8)) != nil }
-        if type.isXML { return references(in: resource).texts.contains { URL(string: $0)?.scheme == nil } }
-        return type.essence == "application/manifest+json" || type.essence.hasSuffix("mpegurl")
+        isFollowed(resource)
+            || type(of: resource)?.isJavaScript == true && text(of: resource)?.range(of: Data("import".utf8)) != nil
     }
 
     private static func type(of resource: Resource) -> MediaType? {

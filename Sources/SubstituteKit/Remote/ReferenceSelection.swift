@@ -34,8 +34,8 @@ struct ReferenceSelection {
             return nil
         }
         if own.contains(where: { Self.isSameServer($0, key) }) || hosts.contains(key) { return key }
-        let host = visible(key.address.authority)
-        skip(host, "; --also-host \(host) loads them")
+        let host = HostPattern.host(of: key.address.authority)
+        skip(key.address.authority, "; --also-host \(visible(host)) loads them")
         return nil
     }
 

@@ -25,8 +25,6 @@ struct RemoteCheck {
         var version: RemoteVersion?
         /// The length of the server's bytes, as far as the server sent it.
         var size: Int?
-        /// The date of the server's bytes, as far as the server sent it.
-        var lastModified: String?
 
         mutating func set(_ state: RemoteRecord.State, _ reason: String?) {
             (self.state, self.reason, version) = (state, reason, nil)
@@ -84,9 +82,6 @@ struct RemoteCheck {
         return "its server is an example, which has no files"
     }
 
-    /// The size in bytes above which a HEAD request is sent first for a file without a recorded version.
-    private static let largeSize = 64 * 1024
-
     /// Queries the servers of files, with a few requests at a time.
     func findings(of copies: [CheckedFile], _ network: Network) async -> [Finding] {
         await Fetcher.inParallel(copies, network) { await finding(of: $0, $1) }
@@ -97,18 +92,9 @@ struct RemoteCheck {
         do {
             let file = URL(fileURLWithPath: copy.substitution.realPath)
             let here = try Fingerprint(of: file, named: "the file")
-            let count = here.count ?? 0
             let known = record.version(of: copy.substitution.recordedURL)
-            let lengths = Set([count, known?.copy?.count].compactMap(\.self))
+            let lengths = Set([here.count, known?.copy?.count].compactMap(\.self))
             let isConditional = known?.etag != nil || known?.lastModified != nil
-            // With recorded validators, one request is enough: the server sends a body only if its version differs.
-            // Without, send a HEAD request for a large file. If the length is another, the body is not needed.
-            if !isConditional, count > Self.largeSize {
-                let answer = try await fetcher.load(copy.url, .head)
-                if answer.status == 200, let length = answer.length, length > 0, !lengths.contains(length) {
-                    return finding(of: copy, here, nil, answer)
-                }
-            }
             var headers: [String: String] = [:]
             // RFC 9110 §13.1: if a request has both fields, `If-None-Match` decides.
             headers["If-None-Match"] = known?.etag
@@ -144,7 +130,7 @@ struct RemoteCheck {
         let size = there?.count ?? answer.length
         var finding = Finding(copy: copy, state: state)
         if answer.status == 200 { finding.version = there.map(answer.version.with) }
-        if state != .current { (finding.size, finding.lastModified) = (size, answer.version.lastModified) }
+        if state != .current { finding.size = size }
         if copy.isShared, state != .current {
             return Finding(copy: copy, state: .differs, reason: Addition.sharedFile, size: size)
         }
@@ -181,42 +167,17 @@ extension RemoteCheck.Finding {
         ]
     }
 
-    /// The day on which the local file was last changed, as `YYYY-MM-DD`.
-    var date: String? { (attributes?[.modificationDate] as? Date).map { Self.day.string(from: $0) } }
-
-    /// The size of the local file in bytes.
-    var localSize: Int? { attributes?[.size] as? Int }
-
-    private var attributes: [FileAttributeKey: Any]? {
-        try? FileManager.default.attributesOfItem(atPath: copy.substitution.realPath)
-    }
-
-    /// The day of the server's version, as `YYYY-MM-DD`; nil if the server did not send it.
-    var remoteDate: String? {
-        lastModified.flatMap { Self.httpDate.date(from: $0) }.map { Self.day.string(from: $0) }
+    /// The size of the local file in bytes, as it is now.
+    var localSize: Int? {
+        let path = copy.substitution.realPath
+        return (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
     }
 
     var cells: [String] {
-        let here = [ByteCount(copy.substitution.size).description, date.map { "of \($0)" }].compactMap(\.self)
-        var text = reason ?? ""
-        if state == .differs, reason == nil {
-            let there = [size.map { ByteCount($0).description }, remoteDate.map { "of \($0)" }].compactMap(\.self)
-            text =
-                "here \(here.joined(separator: " "))"
-                + (there.isEmpty ? "" : ", there \(there.joined(separator: " "))")
-        }
-        return [state.rawValue, visible(copy.substitution.url), visible(copy.substitution.file), visible(text)]
-    }
-
-    private static let day = formatter("yyyy-MM-dd")
-    /// IMF-fixdate (RFC 9110 §5.6.7).
-    private static let httpDate = formatter("EEE, dd MMM yyyy HH:mm:ss 'GMT'")
-
-    private static func formatter(_ format: String) -> DateFormatter {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(identifier: "UTC")
-        formatter.dateFormat = format
-        return formatter
+        let there = size.map { ", there \(ByteCount($0))" } ?? ""
+        let sizes = state == .differs ? "here \(ByteCount(copy.substitution.size))\(there)" : ""
+        return [
+            state.rawValue, visible(copy.substitution.url), visible(copy.substitution.file), visible(reason ?? sizes),
+        ]
     }
 }

@@ -61,9 +61,6 @@ struct URLSource: ResourceSource {
         -> [FoundResource]
     {
         guard case .success(var resource) = load else { return [FoundResource(key.spelling, load)] }
-        if let reason = (try? IncomingBody(resource))?.refusal(redirectedTo: resource.source.absoluteString) {
-            return [FoundResource(key.spelling, refused: reason)]
-        }
         // An entry for the requested URL keeps its key. References resolve against the URL of the response.
         let keepsKey = replaces && addition.known(key) != nil
         guard !keepsKey, let last = try? URLPattern(requested: resource.source.absoluteString),
@@ -83,9 +80,6 @@ struct URLSource: ResourceSource {
         return [note, FoundResource(last.spelling, .success(resource))]
     }
 
-    /// The maximum length of a chain in which each stylesheet imports the next one.
-    private static let deepest = 20
-
     /// The maximum number of URLs that one run loads.
     ///
     /// Without this limit, a run might never end: a server can answer each URL with a stylesheet that refers to new
@@ -104,8 +98,6 @@ struct URLSource: ResourceSource {
             excess =
                 "\(counted(keys.count, "reference")), because one run loads at most \(Self.most) URLs; add a recording of "
                 + "the page instead"
-        } else if round > Self.deepest {
-            excess = "imports that are nested more than \(Self.deepest) stylesheets deep"
         }
         return excess == nil ? keys : []
     }

@@ -61,8 +61,7 @@ extension Browser {
         }
         report(
             "the page still moves \(counted(Int(Self.movingTime), "second")) after it was loaded, so its pictures may"
-                + " differ by themselves; --mask hides what moves",
-            .picture
+                + " differ by themselves; --mask hides what moves"
         )
         return last
     }
@@ -85,7 +84,7 @@ extension Browser {
         let longest = min(Self.maximumSide / scale, Self.maximumArea / (width * scale * scale))
         let height = min(max(1, size.height), longest)
         if height < size.height || width < size.width {
-            report("the picture is cut to \(Int(width)) × \(Int(height))", .picture)
+            report("the picture is cut to \(Int(width)) × \(Int(height))")
         }
         let clip: [String: any Sendable] = ["x": 0, "y": 0, "width": width, "height": height, "scale": 1]
         return try await run(

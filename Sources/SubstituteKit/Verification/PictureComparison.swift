@@ -48,10 +48,13 @@ struct PictureComparison: Decodable, Sendable {
         try await browser.load("about:blank")
         // A DevTools message holds at most 100 MB, so the screenshots are sent in parts.
         for (name, picture) in [("first", first), ("second", second)] {
-            try await browser.evaluate("globalThis.\(name) = ''")
+            try await browser.evaluate("(globalThis.\(name) = '', true)", Bool.self)
             var rest = picture[...]
             while !rest.isEmpty {
-                try await browser.evaluate("globalThis.\(name) += '\(rest.prefix(Self.partLength))'")
+                try await browser.evaluate(
+                    "(globalThis.\(name) += '\(rest.prefix(Self.partLength))', true)",
+                    Bool.self
+                )
                 rest = rest.dropFirst(Self.partLength)
             }
         }

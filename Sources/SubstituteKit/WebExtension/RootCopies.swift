@@ -83,27 +83,12 @@ extension ScannedFiles {
 extension ReferenceScanner.Reference {
     /// Resolves this reference in the file at `place`, and returns the result as a path in the extension.
     ///
-    /// Nil for a URL with a scheme or a host, for a reference without a path, and for a bare module specifier. A bare
-    /// specifier is resolved by the page.
+    /// Nil for a URL with a scheme or a host, and for a bare module specifier, which the page resolves.
     func path(from place: String) -> String? {
-        let path = String(text.prefix { !"?#".contains($0) })
-        if path.isEmpty || path.hasPrefix("//") || Self.hasScheme(path) { return nil }
-        if isSpecifier, !["/", "./", "../"].contains(where: path.hasPrefix) { return nil }
-        var parts = path.hasPrefix("/") ? [] : place.split(separator: "/").dropLast().map(String.init)
-        for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(path.hasPrefix("/") ? 1 : 0)
-        {
-            switch part {
-            case ".": continue
-            case "..": _ = parts.popLast()
-            default: parts.append(part.percentDecoded ?? String(part))
-            }
-        }
-        return parts.joined(separator: "/")
-    }
-
-    /// Returns true if an address begins with a scheme (RFC 3986 §3.1).
-    private static func hasScheme(_ address: String) -> Bool {
-        let rest = address.utf8.drop { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
-        return address.utf8.first?.isASCIILetter == true && rest.first == UInt8(ascii: ":")
+        if isSpecifier, !["/", "./", "../"].contains(where: text.hasPrefix) { return nil }
+        guard let base = URL(string: "https://extension.invalid/\(WebExtension.encoded(place))"),
+            let url = URL(reference: text, in: base), url.host == base.host
+        else { return nil }
+        return RootCopies.decoded(url.path(percentEncoded: true))
     }
 }

@@ -18,10 +18,6 @@ struct WebExtension {
     ///
     /// References that begin with "/" lead to these copies.
     let rootCopies: [String: Substitution]
-    /// The path of each copy at the root, keyed by the path of the same file in the folder of a host.
-    let rootPlaces: [String: String]
-    /// The references of the copied stylesheets and scripts.
-    let references: ScannedFiles
 
     /// The names of the extension's own files.
     static let fileNames = [
@@ -49,8 +45,7 @@ struct WebExtension {
     ///   - pages: Additional hosts: the hosts of pages that use the files.
     /// - Throws: ``ToolError`` if no entry can be expressed as a rule, or if there are more rules than browsers accept.
     init(_ substitutions: [Substitution], name: String, pages: [String]) throws {
-        let workers = ServiceWorkerScripts(substitutions)
-        let ruleset = Ruleset(substitutions) { workers.reason(against: $0) ?? Self.refusal($0) }
+        let ruleset = Ruleset(substitutions, unless: Self.refusal)
         guard !ruleset.rules.isEmpty else {
             let reasons = ruleset.omissions.prefix(5).map {
                 "\n  line \($0.line) \(quoted($0.url)): \($0.reason)"
@@ -79,7 +74,6 @@ struct WebExtension {
         var scanned = ScannedFiles()
         let roots = RootCopies(layout.all, &scanned)
         for (path, substitution) in roots.paths { layout.placeAtRoot(substitution, path) }
-        references = scanned
         let manifest = ExtensionManifest(hosts: Self.hosts(of: ruleset), pages: pages, shown: layout.patterns)
         // The page of the toolbar button has a switch, the list of substitutions, and what is left to the network.
         let left = ruleset.omissions.map { omission -> JSONObject in
@@ -99,11 +93,6 @@ struct WebExtension {
             "icon.png": .bytes(Data(PackageResources.icon_png)),
         ]
         (copies, rootCopies) = (layout.copies, layout.rootCopies)
-        let placed = layout.all.map { ($0.place, RootCopies.decoded($0.path)) }
-        rootPlaces = Dictionary(
-            placed.compactMap { place, path in path.flatMap { layout.rootCopies[$0] == nil ? nil : (place, $0) } },
-            uniquingKeysWith: { first, _ in first }
-        )
         for (place, substitution) in copies.merging(rootCopies, uniquingKeysWith: { $1 }) {
             files[place] = .copy(of: substitution)
         }

@@ -25,11 +25,11 @@ struct RecordedPageTests {
             defer { demo.stop() }
             site = String(try await demo.address(after: "The site itself is at ").dropLast())
             #expect(await Tool.run(["init"], in: folder.url).status == 0)
-            let captured = try await Tool.start(["add", "--in-browser", "--no-sandbox", site], in: folder.url)
+            let captured = try await Tool.start(["add", "--in-browser", site], in: folder.url)
             #expect(captured.status == 0 && captured.errors == "", "\(captured)")
             #expect(captured.output.contains("\n9 entries with "), "\(captured)")
             let verified = try await Tool.start(
-                ["verify", "--no-sandbox", "--at-least", "100%", site],
+                ["verify", "--at-least", "100%", site],
                 in: folder.url
             )
             #expect(

@@ -48,7 +48,7 @@ struct FileNamesTests {
             for number in 0..<count {
                 let name = (0..<13).map { number >> $0 & 1 == 0 ? "a" : "A" }.joined()
                 let url = try URLPattern(isCase ? "https://h/\(name).css" : "https://h/a.css?\(number)")
-                #expect(names.path(for: url, type, orExisting: { _ in false }).hasPrefix("h/"))
+                #expect(names.path(FileNames.path(for: url, type), orExisting: { _ in false }).hasPrefix("h/"))
             }
         }
         #expect(growth < Growth.limit)
@@ -124,7 +124,9 @@ struct FileNamesTests {
     private func paths(_ urls: [String], usable: Set<String> = []) throws -> [String] {
         var names = FileNames(in: folder.url)
         return try urls.map { url in
-            names.path(for: try URLPattern("https://h/\(url)"), MediaType("text/css")) { usable.contains($0) }
+            names.path(FileNames.path(for: try URLPattern("https://h/\(url)"), MediaType("text/css"))) {
+                usable.contains($0)
+            }
         }
     }
 
@@ -194,7 +196,7 @@ struct FileNamesTests {
                 for url in [
                     "https://h/\(first)\(second)", "https://h/\(second)\(first)/a", "https://h/a\(first)/\(second)",
                 ] {
-                    let path = names.path(for: try URLPattern(requested: url), nil) { _ in false }
+                    let path = names.path(FileNames.path(for: try URLPattern(requested: url), nil)) { _ in false }
                     let scalars = path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
                     #expect(scalars.count >= 2, "\(url)")
                     for name in scalars {

@@ -93,16 +93,10 @@ struct IncomingBodyTests {
             Row("/said.css", "text/css; charset=iso-8859-1", latin).with {
                 $0.entryType = "text/css; charset=iso-8859-1"
             },
-            Row("/at.css", "text/css", Data("@charset \"iso-8859-2\";\n".utf8) + latin).with {
-                $0.entryType = "text/css; charset=iso-8859-2"
-            },
-            Row("/meta.html", "text/html", Data("<!doctype html><meta charset=iso-8859-15>caf".utf8) + [0xE9]).with {
-                $0.entryType = "text/html; charset=iso-8859-15"
-            },
             Row("/sjis.txt", "text/plain", Data([0x82, 0xB1, 0x82, 0xF1, 0x82, 0xC9, 0x82, 0xBF, 0x82, 0xCD])).with {
                 ($0.isClean, $0.remark) = (false, "its encoding is not known")
             },
-            Row("/mark.css", "text/css; charset=iso-8859-1", "\u{FEFF}a::after { content: \"é\" }"),
+            Row("/mark.css", "text/css", "\u{FEFF}a::after { content: \"é\" }"),
             Row("/ascii.html", "text/html", "<!doctype html><meta charset=\"iso-8859-1\">a"),
             // Answers that may be for one person, and URLs that expire.
             Row("/private.css", "text/css", "a { }", "its server forbids shared copies").with {

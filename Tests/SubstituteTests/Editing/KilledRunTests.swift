@@ -132,27 +132,6 @@ struct KilledRunTests {
         }
     }
 
-    @Test("A killed replacement of an entry's file can be run again")
-    func moved() async throws {
-        try site.folder.write("{ \"\(site.url)/a.css\": \"old.css\" }", to: "manifest.json")
-        try site.folder.write("old a.css", to: "old.css")
-        try record("old")
-        try change { addition, resource in
-            let old = addition.substitutions.first { $0.url == resource.key.spelling }
-            return old.map { addition.replace($0, with: resource, as: "new.css") } ?? .added("")
-        }
-        #expect(copies.folders.count == 4)
-        for folder in copies.folders {
-            let outdated = await Tool.run(["update", "--dry-run", "--format", "json", manifest(of: folder)])
-            #expect(!outdated.output.contains("edited") && !outdated.output.contains("conflict"), "\(outdated)")
-            let result = await Tool.run(
-                ["add", "--replace", "--as", "new.css", manifest(of: folder), "\(site.url)/a.css"]
-            )
-            #expect(result.status == 0, "\(result)")
-            #expect(text("manifest.json", in: folder) == "{ \"\(site.url)/a.css\": \"new.css\" }")
-        }
-    }
-
     @Test("A signal removes the temporary folder, even right after its creation", .timeLimit(.minutes(10)))
     func earlySignal() async throws {
         site.setEndless("/a.css")

@@ -47,9 +47,9 @@ struct BrowseTests {
     private func browse(_ arguments: String...) async throws -> ServingProcess {
         try await ServingProcess(
             Tool.url,
-            ["browse", "--headless", "--no-sandbox"] + arguments + [site.url],
+            ["browse"] + arguments + [site.url],
             in: site.folder.url,
-            environment: ["TMPDIR": scratch.url.path]
+            environment: ["TMPDIR": scratch.url.path, "DISPLAY": "", "WAYLAND_DISPLAY": ""]
         )
     }
 

@@ -124,10 +124,7 @@ struct BrowserJudgeTests {
         for (name, text) in Self.good { try folder.write(text, to: "good/\(name)") }
         for (name, file) in Self.bad { try folder.write(file.text, to: "bad/\(name)") }
         try folder.write("{ \"https://h/bad/\": \"bad/\", \"https://h/good/\": \"good/\" }", to: "manifest.json")
-        let result = try await Tool.start(
-            ["check", "--format", "json", "--in-browser", "--no-sandbox"],
-            in: folder.url
-        )
+        let result = try await Tool.start(["check", "--format", "json", "--in-browser"], in: folder.url)
         #expect(result.status == 0, "\(result)")
         let lines = result.output.split(separator: "\n")
         #expect(!lines.contains { $0.contains("good/") && !$0.contains("missing-reference") }, "\(result.output)")

@@ -99,7 +99,7 @@ final class LiveSite: @unchecked Sendable {
     /// In this process, a command that drives a browser would wait for its turn among all other tests. The browser runs
     /// without its sandbox, because the sandbox does not work in most containers or for root.
     func run(_ command: String, _ arguments: String...) async throws -> Program.Result {
-        try await Tool.start([command, "--no-sandbox"] + arguments, in: folder.url)
+        try await Tool.start([command] + arguments, in: folder.url)
     }
 
     /// Returns the bytes of a file in the folder; nil if there is no such file.

@@ -298,7 +298,7 @@ struct EditedFileTests {
         #expect(try manager.destinationOfSymbolicLink(atPath: link) == "../linked.css")
     }
 
-    @Test("A file of several entries is not replaced, and --as gives an entry its own")
+    @Test("A file of several entries is not replaced")
     func shared() async throws {
         try await add(hasVersion: true)
         site.set("/b.css", Self.loaded, type: "text/css")
@@ -311,9 +311,6 @@ struct EditedFileTests {
             #expect(result.status == 1 && result.errors.contains("several entries name its file"), "\(result)")
             #expect(site.file(file) == Self.loaded && site.file("manifest.json") == manifest)
         }
-        let own = try await site.run("add", "--replace", "--as", "own.css", "\(site.url)/a.css")
-        #expect(own.status == 0 && own.output.contains("→ own.css; \(file) is left as it was\n"), "\(own)")
-        #expect(site.file("own.css") == Self.changed && site.file(file) == Self.loaded)
         #expect(before[file] == site.listing[file])
     }
 

@@ -70,10 +70,8 @@ struct HostileServerTests {
                 401, "WWW-Authenticate", #"Basic realm="a""#,
                 "sign in there in a browser, and add its recording (HAR) with --include-private"
             ),
-            (403, "X-A", "1", "save it in a browser"), (429, "Retry-After", "120", "try again in 120 seconds"),
-            (429, "Retry-After", "Wed, 25 Nov 2026 18:00:00 GMT", "try again later"),
-            (451, "X-A", "1", "a law forbids it"), (503, "X-A", "1", "try again later"),
-            (200, "Refresh", "0; url=/new/", "its server forwards browsers to \"/new/\""),
+            (403, "X-A", "1", "save it in a browser"), (429, "Retry-After", "120", "try again later"),
+            (503, "X-A", "1", "try again later"),
             (200, "Content-Type", "text/event-stream", "it is a stream (text/event-stream)"),
             (200, "Content-Type", "multipart/x-mixed-replace; boundary=a", "it is a stream"),
             (302, "Location", "/a.css", "if its server needs a cookie"),
@@ -148,7 +146,7 @@ struct HostileServerTests {
             let before = try count()
             for _ in 0..<100 {
                 let fetcher = Fetcher(Network(configuration: { .ephemeral }, showProgress: nil))
-                _ = try await fetcher.load(url, .head)
+                _ = try await fetcher.load(url, .compare([]))
                 fetcher.finish()
             }
             // Foundation releases a session a little later.
@@ -186,7 +184,7 @@ struct HostileServerTests {
         let fetcher = Fetcher(Network(configuration: configuration, showProgress: nil))
         defer { fetcher.finish() }
         let own = try #require(URL(string: "\(server.url.absoluteString)/a.css"))
-        #expect(try await fetcher.load(own, .head).url.path == "/b.css")
+        #expect(try await fetcher.load(own, .compare([])).url.path == "/b.css")
         let target = try #require(URL(string: "http://10.0.0.1/"))
         let source = try #require(URL(string: "https://example.com/a"))
         let error = try #require(throws: ToolError.self) { try Redirect.check(target, after: source) }

@@ -35,7 +35,7 @@ struct OutdatedTests {
         #expect(all.output.contains("current  \(site.url)/a.css   \(site.name)/a.css\n"), "\(all.output)")
     }
 
-    @Test("Changed files are reported with sizes and dates, and update loads only those")
+    @Test("Changed files are reported with sizes, and update loads only those")
     func differs() async throws {
         try await add()
         site.set("/a.css", "longer", type: "text/css")
@@ -48,10 +48,9 @@ struct OutdatedTests {
         }
         #expect(rows.map { $0["state"] as? String } == ["differs", "gone", "differs"])
         #expect(rows[0]["size"] as? Int == 1 && rows[0]["remoteSize"] as? Int == 6)
-        #expect(rows[0]["remoteDate"] as? String == "2026-11-01")
         let text = try await site.run("update", "--dry-run")
         #expect(text.output.contains("here 1 byte"), "\(text.output)")
-        #expect(text.output.contains(", there 6 bytes of 2026-11-01\n"), "\(text.output)")
+        #expect(text.output.contains(", there 6 bytes\n"), "\(text.output)")
         #expect(text.output.hasSuffix("3 files: 2 differ, 1 is gone\n"))
         _ = site.requests()
 
@@ -95,20 +94,6 @@ struct OutdatedTests {
         site.server?.forgetRequests()
         #expect(try await site.run("update", "--dry-run").status == 0)
         #expect(site.server?.requests.allSatisfy { $0.headers["if-none-match"] != nil } == true)
-    }
-
-    @Test("For a large copy without a known version, only the length is requested at first")
-    func headFirst() async throws {
-        let body = String(repeating: "a", count: 100_000)
-        site.set("/a.css", body, type: "text/css", hasVersion: false)
-        _ = try await site.run("add", "\(site.url)/a.css")
-        site.set("/a.css", body + "b", type: "text/css", hasVersion: false)
-        _ = site.requests()
-        #expect(try await site.run("update", "--dry-run").status == 3)
-        #expect(site.requests() == ["HEAD /a.css"])
-        site.set("/a.css", String(body.dropLast()) + "b", type: "text/css", hasVersion: false)
-        #expect(try await site.run("update", "--dry-run").status == 3)
-        #expect(site.requests() == ["HEAD /a.css", "GET /a.css"])
     }
 
     @Test("Network-first and expired entries are skipped, and an unreachable server is no difference")

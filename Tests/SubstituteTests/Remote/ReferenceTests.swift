@@ -94,16 +94,6 @@ struct ReferenceTests {
         #expect(site.requests() == ["GET /b.css", "GET /c.svg"])
     }
 
-    @Test("An endless chain of imports is cut, and the tool says where")
-    func endless() async throws {
-        for number in 0..<40 { site.set("/\(number).css", "@import '\(number + 1).css'", type: "text/css") }
-        site.set("/a.css", "@import '0.css'", type: "text/css")
-        let result = await add()
-        #expect(result.status == 0, "\(result)")
-        #expect(result.output.contains("skipped  imports that are nested more than 20 stylesheets deep\n"))
-        #expect(site.requests().count == 21)
-    }
-
     @Test("References to another port are followed only if --also-host names it")
     func ports() async throws {
         let other = try RemoteSite()
@@ -112,16 +102,12 @@ struct ReferenceTests {
         let authority = try #require(other.url.split(separator: "/").last)
         let left = await add()
         #expect(
-            left.output.contains("skipped  references to \(authority); --also-host \(authority) loads them\n"),
+            left.output.contains("skipped  references to \(authority); --also-host 127.0.0.1 loads them\n"),
             "\(left)"
         )
         #expect(other.requests().isEmpty)
-        #expect(await add("--replace", "--also-host", "127.0.0.1:1").output.contains("skipped  "))
-        #expect(other.requests().isEmpty)
-        for host in [String(authority), "127.0.0.1"] {
-            _ = await add("--replace", "--also-host", host)
-            #expect(other.requests() == ["GET /b.css"], "\(host)")
-        }
+        _ = await add("--replace", "--also-host", "127.0.0.1")
+        #expect(other.requests() == ["GET /b.css"])
     }
 
     @Test(
@@ -134,13 +120,12 @@ struct ReferenceTests {
             ("http://h/", "https://h/a", true), ("http://h:8080/", "https://h:8080/a", false),
             ("https://h/", "https://www.h/a", false), ("https://h/", "https://named/a", true),
             ("https://h/", "https://named:8443/a", true), ("https://h/", "http://named/a", false),
-            ("https://h/", "https://one:8080/a", true), ("https://h/", "https://one/a", false),
-            ("https://h/", "https://x.wide/a", true), ("https://h/", "https://secure:443/a", true),
-            ("http://h/", "http://secure/a", false), ("https://h/", "https://user:pass@h/a", false),
+            ("https://h/", "https://one:8080/a", true), ("https://h/", "https://two/a", false),
+            ("https://h/", "https://x.wide/a", true), ("https://h/", "https://user:pass@h/a", false),
         ]
     )
     func chosen(page: String, address: String, isTaken: Bool) throws {
-        var selection = try ReferenceSelection(HostSelection(["named", "one:8080", "*.wide", "secure:443"]))
+        var selection = try ReferenceSelection(HostSelection(["named", "one", "*.wide"]))
         let source = try #require(URL(string: page))
         let resource = Resource(key: try URLPattern(page), file: source, type: nil, source: source, version: nil)
         #expect((selection.key(for: address, in: resource) != nil) == isTaken)
@@ -148,7 +133,7 @@ struct ReferenceTests {
         #expect(selection.lines.allSatisfy { $0.hasPrefix("skipped  references ") })
     }
 
-    @Test("A host with an invalid port is refused", arguments: ["h:", "h:0", "h:99999", "h:x", "a b:80"])
+    @Test("A URL or a port in place of a host is refused", arguments: ["http://h", "h:80", "a b"])
     func wrongHost(text: String) {
         #expect(throws: UsageError.self) { try HostSelection([text]) }
     }

@@ -16,10 +16,9 @@ struct OutputFolder {
 
     /// The file that lists the written files.
     private static let listName = "written-by-substitute.txt"
-    /// The first lines of lists; earlier versions wrote the second one.
-    private static let listHeads = ["extension", "webextension"].map {
-        "substitute \($0) wrote this folder, and replaces it whole; put nothing of your own in it."
-    }
+    /// The first line of the list.
+    private static let listHead =
+        "substitute extension wrote this folder, and replaces it whole; put nothing of your own in it."
 
     /// The names of files that file managers add to folders.
     private static let strangers = [".DS_Store", "Thumbs.db", "desktop.ini"]
@@ -74,7 +73,7 @@ struct OutputFolder {
         let file = url.appendingPathComponent(Self.listName)
         let list = FileSystem.kind(of: file.path) == nil ? Data() : try FileSystem.contents(of: file)
         let text = String(decoding: list, as: UTF8.self)
-        guard Self.listHeads.contains(where: text.hasPrefix) else {
+        guard text.hasPrefix(Self.listHead) else {
             throw UsageError("\(quoted(path)) holds files that this tool did not write; name a new folder")
         }
         let written = Self.fingerprints(in: text)
@@ -83,7 +82,7 @@ struct OutputFolder {
             let isOther =
                 FileSystem.kind(of: file.path) != .typeDirectory && written[name] == nil && name != Self.listName
                 && !Self.generated.contains(where: name.hasPrefix) && !Self.strangers.contains(file.lastPathComponent)
-            if let known = written[name] ?? nil, try Fingerprint(of: file, named: quoted(name)) != known {
+            if let known = written[name], try Fingerprint(of: file, named: quoted(name)) != known {
                 throw UsageError(
                     "\(quoted("\(path)/\(name)")) was edited since this tool wrote it, and the folder is replaced whole; copy "
                         + "the edit into the app's own file and remove the folder, or name a new folder"
@@ -99,18 +98,12 @@ struct OutputFolder {
     }
 
     /// Returns the fingerprints in a list, keyed by the paths of the files.
-    ///
-    /// A fingerprint is nil if an earlier version wrote the list.
-    private static func fingerprints(in list: String) -> [String: Fingerprint?] {
-        let lines = list.split(separator: "\n").dropFirst().map { line -> (String, Fingerprint?) in
-            let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
-            guard parts.count == 2, parts[0].wholeMatch(of: fingerprint) != nil else { return (String(line), nil) }
-            return (parts[1], Fingerprint(rawValue: parts[0]))
+    private static func fingerprints(in list: String) -> [String: Fingerprint] {
+        let lines = list.split(separator: "\n").dropFirst().map { $0.split(separator: " ", maxSplits: 1) }
+        return Dictionary(lines.map { (String($0.last ?? ""), Fingerprint(rawValue: String($0[0]))) }) { first, _ in
+            first
         }
-        return Dictionary(lines) { first, _ in first }
     }
-
-    nonisolated(unsafe) private static let fingerprint = /\d+-[0-9a-f]{16}/
 
     /// Writes the files to a new folder, and then replaces the old folder with the new one.
     func write(_ files: [String: WebExtension.Content]) throws {
@@ -118,7 +111,7 @@ struct OutputFolder {
             let above = url.deletingLastPathComponent()
             let staging = try StagingFolder(in: above, named: ".\(url.lastPathComponent).substitute")
             let new = staging.newFileURL()
-            var list = [Self.listHeads[0], ""]
+            var list = [Self.listHead, ""]
             for (path, content) in files.sorted(by: { $0.key < $1.key }) {
                 let (data, file) = (try content.data, new.appendingPathComponent(path))
                 let folder = file.deletingLastPathComponent()
