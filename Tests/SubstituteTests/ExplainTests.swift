@@ -58,7 +58,7 @@ struct ExplainTests {
         #expect(try await explain(["-H", "nonsense", url]).status == 2)
         #expect(try await explain([]).status == 2)
         let port = try await explain(["https://example.com:99999/"]).output
-        #expect(port.contains("a number up to 65535; write the URL that the app loads."), "\(port)")
+        #expect(port.contains("a number up to 65535; write the whole URL that the app loads"), "\(port)")
         #expect(try await explain(["//example.com/site.css"]).output.contains("is answered with \"site.css\""))
     }
 
