@@ -22,7 +22,11 @@ let package = Package(
         .target(name: "LocalSubstitutionCache", resources: [.copy("PrivacyInfo.xcprivacy")]),
         .target(name: "SubstitutionRules", dependencies: ["LocalSubstitutionCache"]),
         .target(name: "LocalSubstitutionArchive", dependencies: ["LocalSubstitutionCache", "SubstitutionRules"]),
-        .target(name: "SubstitutionChecking", dependencies: ["LocalSubstitutionCache", "SubstitutionRules"]),
+        .target(
+            name: "SubstitutionChecking",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionRules"],
+            resources: [.embedInCode("Resources")]
+        ),
         .target(
             name: "LocalSubstitutionDevelopment",
             dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules"]

@@ -50,7 +50,7 @@ struct ExplainTests {
     func request() async throws {
         #expect(try await explain([]).status == 2)
         let port = try await explain(["https://example.com:99999/"]).output
-        #expect(port.contains("a number up to 65535; write the URL that the app loads."), "\(port)")
+        #expect(port.contains("a number up to 65535; write the whole URL that the app loads"), "\(port)")
         #expect(try await explain(["//example.com/site.css"]).output.contains("is answered with \"site.css\""))
     }
 

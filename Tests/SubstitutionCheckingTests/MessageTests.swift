@@ -86,7 +86,7 @@ struct MessageTests {
     @Test("Of the files with a name, one that shares the longest end of the path is meant, and of these the shortest")
     func namesake() {
         let files = ["a/img/logo.png", "img/logo.png", "b/logo.png", "logo.png"]
-        #expect(NearestFile.path(meantBy: "Substitutions/img/logo.png", among: files) == "img/logo.png")
-        #expect(NearestFile.path(meantBy: "c/img/logo.png", among: ["a/img/logo.png", "logo.png"]) == "a/img/logo.png")
+        #expect(NearestFile(files).path(meantBy: "Substitutions/img/logo.png") == "img/logo.png")
+        #expect(NearestFile(["a/img/logo.png", "logo.png"]).path(meantBy: "c/img/logo.png") == "a/img/logo.png")
     }
 }

@@ -43,7 +43,7 @@ package struct JSONValue: Sendable {
     }
 
     /// The kind in words for messages, such as "a list" (with the article) or "null".
-    var article: String {
+    package var article: String {
         switch kind {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"

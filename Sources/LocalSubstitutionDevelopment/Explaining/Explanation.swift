@@ -122,7 +122,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     }
 
     private func hint(_ problem: URLProblem?, _ url: String) -> String {
-        guard let message = problem?.message(for: url, meant: Advice.url(meantBy: url)) else { return "." }
+        guard let message = problem?.message(for: url) else { return "." }
         return ": " + message + (message.hasSuffix("?") ? "" : ".")
     }
 

@@ -16,7 +16,7 @@ struct PageAddress: Sendable {
         guard let url = URL(string: whole), ["http", "https"].contains(url.scheme?.lowercased()),
             url.host?.isEmpty == false
         else {
-            if let problem = WrongURL.problem(of: text) { throw UsageError(problem) }
+            if let problem = URLAdvice.problem(of: text) { throw UsageError(problem) }
             throw UsageError("\(quoted(text)) is not the address of a page; write it as https://example.com/")
         }
         self.text = whole

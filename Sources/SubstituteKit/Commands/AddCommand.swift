@@ -118,9 +118,7 @@ enum AddCommand {
         } catch {
             // The URL may be a browser's, as another command has printed it.
             if [.percent, .backslash].contains(error), let key = try? URLPattern(requested: whole) { return key }
-            throw UsageError(
-                WrongURL.problem(of: text) ?? error.message(for: whole, meant: Advice.url(meantBy: whole))
-            )
+            throw UsageError(URLAdvice.problem(of: text) ?? error.message(for: whole))
         }
     }
 

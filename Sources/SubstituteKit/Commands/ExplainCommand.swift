@@ -100,7 +100,7 @@ struct ExplainCommand {
             ? MissExplainer.obstacle(to: question.url, method: "GET", status: 200) : question.obstacle
         var command = explanation.flatMap(explainer.command)
         var sentence =
-            explanation?.sentence ?? WrongURL.problem(of: question.url)
+            explanation?.sentence ?? URLAdvice.problem(of: question.url)
             ?? "\(quoted(question.url)) is not a URL; an app gets nil from URL(string:)."
         if command != nil, let obstacle { (command, sentence) = (nil, "\(sentence) \(obstacle)") }
         var browserURL: String?

@@ -9,10 +9,10 @@ extension ManifestResolver {
     mutating func addRemedies() {
         var entries: [Int: ManifestEntry] = [:]
         for entry in manifest.entries { if let file = entry.file { entries[file.offset] = entry } }
-        // Nobody means an unfinished download or a shortcut in place of the file.
         let isMissing = findings.contains { $0.problem == .missing }
         let names = isMissing ? (try? files?.files(below: "./"))?.files.map(\.name) : nil
-        let files = names?.filter { Leftover($0)?.standsForFile != true } ?? []
+        // Nobody means an unfinished download or a shortcut in place of the file.
+        let nearest = NearestFile(names?.filter { AdviceTable.leftover($0) == nil } ?? [])
         var guesses = Self.maximumGuesses
         findings = findings.map { finding in
             var finding = finding
@@ -20,19 +20,33 @@ extension ManifestResolver {
                 if finding.code == .duplicateKey { finding.message += "; rename one" }
                 return finding
             }
+            finding.message = problem.reason(for: path)
             // A folder entry also has the problems of the files in its folder, which have other paths.
-            guard let entry = entries[finding.offset], let file = entry.file, file.value == path else {
-                finding.message = problem.reason(for: path)
+            guard problem == .missing, let entry = entries[finding.offset], entry.file?.value == path else {
                 return finding
             }
-            var meant: String?
-            if problem == .missing, guesses > 0 {
-                guesses -= 1
-                meant = NearestFile.path(meantBy: path, among: files)
+            let key = entry.key
+            // A key such as `//comment` may be the URL of a server, whose file exists.
+            if let sentence = AdviceTable.current.comments.sentence(about: key.value) {
+                return Finding(offset: key.offset, severity: .error, code: .badURL, message: sentence)
             }
-            finding.message = problem.reason(for: path, meant: meant)
-            guard finding.code == .missingFile else { return finding }
-            return Advice.finding(aboutMissing: file, of: entry, in: folder, isNear: meant != nil) ?? finding
+            guesses -= 1
+            if let sentence = Wildcard.problem(with: path, of: entry) ?? placeholder(of: path) {
+                finding.message = sentence
+            } else if guesses >= 0 {
+                finding.message = problem.reason(for: path, meant: nearest.path(meantBy: path))
+            }
+            return finding
         }
+    }
+
+    /// Returns the message about a file that is only in iCloud; nil for any other file.
+    ///
+    /// macOS keeps `.logo.png.icloud` for such a file, `logo.png`.
+    private func placeholder(of path: String) -> String? {
+        let file = folder.appendingPathComponent(path)
+        let placeholder = file.deletingLastPathComponent().appendingPathComponent(".\(file.lastPathComponent).icloud")
+        guard FileManager.default.fileExists(atPath: placeholder.path) else { return nil }
+        return "\(quoted(path)) is only in iCloud; in the Finder, choose Download Now for it"
     }
 }

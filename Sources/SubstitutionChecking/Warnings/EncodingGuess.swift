@@ -28,7 +28,7 @@ package enum EncodingGuess: Equatable {
         } else if Self.isBinary(bytes) {
             return nil
         } else if let invalid = bytes.firstInvalidUTF8(), bytes.count < Self.length || invalid + 3 < bytes.count {
-            self = Self.isWestern(bytes) ? .western : .other
+            self = Self.isWestern(data) ? .western : .other
         } else {
             // The last character may be cut off, because only the beginning of a file is examined.
             self = bytes.allSatisfy { $0 < 0x80 } ? .ascii : .utf8
@@ -58,42 +58,24 @@ package enum EncodingGuess: Equatable {
         return controls > 1 && controls * 30 > bytes.count
     }
 
-    /// True after a byte-order mark, or if zeros are in one place of most pairs of bytes, and not in the other.
+    /// True after a byte-order mark, or if many bytes are zeros in one place of the pairs of bytes.
     ///
     /// Most text is largely ASCII. For an ASCII character, one of the two bytes of UTF-16 is zero.
     private static func isUTF16(_ bytes: [UInt8]) -> Bool {
         if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) { return true }
-        let pairs = bytes.count / 2
-        guard pairs > 3 else { return false }
-        return [0, 1].contains { first in
-            let zeros = stride(from: first, to: pairs * 2, by: 2).count { bytes[$0] == 0 }
-            let others = stride(from: 1 - first, to: pairs * 2, by: 2).count { bytes[$0] == 0 }
-            return zeros * 10 > pairs * 7 && others * 100 < pairs
-        }
+        let zeros = bytes.indices.filter { bytes[$0] == 0 }
+        return zeros.count > 3 && zeros.count * 10 > bytes.count * 3 && Set(zeros.map { $0 % 2 }).count == 1
     }
 
-    /// True if each byte above ASCII is a typographic sign, or an accented letter beside another letter.
+    /// True if each character beyond ASCII is a sign, or one of the letters of Western languages.
     ///
-    /// No more than two such bytes may follow each other. "à" and the like can be a whole word.
-    private static func isWestern(_ bytes: [UInt8]) -> Bool {
+    /// In these languages, no more than two such characters follow each other.
+    private static func isWestern(_ data: Data) -> Bool {
+        guard let text = String(data: data, encoding: .windowsCP1252) else { return false }
         var run = 0
-        return bytes.indices.allSatisfy { index in
-            let byte = bytes[index]
-            run = byte < 0x80 ? 0 : run + 1
-            if byte < 0x80 || typography.contains(byte) { return run <= 2 }
-            let neighbours = bytes[max(0, index - 1)..<min(index + 2, bytes.count)]
-            let isBesideLetter = neighbours.count { $0.isASCIILetter || $0 >= 0xC0 } > 1
-            return run <= 2 && byte >= 0xC0 && (isBesideLetter || words.contains(byte))
+        return text.unicodeScalars.allSatisfy { scalar in
+            run = scalar.isASCII ? 0 : run + 1
+            return run <= 2 && (scalar.value <= 0xFF || !scalar.properties.isAlphabetic)
         }
     }
-
-    /// ÀÈÉàèéìíòóý: each of these letters can be a whole word.
-    private static let words: Set<UInt8> = [0xC0, 0xC8, 0xC9, 0xE0, 0xE8, 0xE9, 0xEC, 0xED, 0xF2, 0xF3, 0xFD]
-
-    /// €‚„…‘’“”•–—™ and those signs of ISO 8859-1 that occur in texts.
-    private static let typography = Set<UInt8>(
-        "\u{80}\u{82}\u{84}\u{85}\u{91}\u{92}\u{93}\u{94}\u{95}\u{96}\u{97}\u{99}\u{A0}§©«®°·»¿".unicodeScalars.map {
-            UInt8($0.value)
-        }
-    )
 }

@@ -85,15 +85,7 @@ extension ManifestResolver {
     }
 
     private static func sentence(ofUnknown path: String, _ substitution: Substitution) -> String {
-        if let leftover = Leftover(path) { return "\(quoted(path)) \(leftover.cause); \(leftover.remedy)" }
-        if path.last?.isWhitespace == true {
-            let plain = quoted(path.trimmingCharacters(in: .whitespaces))
-            return
-                "\(quoted(path)) has a space at the end of its name, so it answers only for a URL with one; rename it to \(plain)"
-        }
-        if path.lowercased().hasSuffix(".svgz") {
-            return "\(quoted(path)) is a compressed SVG, which nothing unpacks here; export it as plain .svg"
-        }
+        if let predicate = AdviceTable.leftover(path) { return "\(quoted(path)) \(predicate)" }
         let entry = "{ \"file\": \(quoted(path)), \"type\": \"…/…\" }"
         return "the media type of \(quoted(path)) is not known by its extension, so it is sent as "
             + "application/octet-stream; "
@@ -104,37 +96,25 @@ extension ManifestResolver {
     ///
     /// A stylesheet or a script may be some other text, such as JSON.
     private mutating func warnOfKind(of substitution: Substitution) {
-        let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
-        guard substitution.folderLength == nil, let expected = MediaType(fileName: path) else { return }
-        let (type, sent) = (substitution.type, substitution.type.canonical)
+        let url = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
+        guard substitution.folderLength == nil, let expected = MediaType(fileName: url) else { return }
+        let (type, sent, path) = (substitution.type, substitution.type.canonical, substitution.foundFile.path)
         let media = ["image": "an image", "font": "a font", "audio": "audio", "video": "video"]
         let code = ["text/css": "a stylesheet", "text/javascript": "a script"]
-        if let noun = media[String(expected.kind)], expected.kind != sent.kind, type != .octetStream {
-            warn(of: substitution, loadedAs: noun)
-        } else if let noun = code[expected.essence], sent.essence != expected.essence,
-            type.isHTML || ["image", "video", "font"].contains(type.kind) || code[sent.essence] != nil
-                || expected.essence == "text/css" && type.essence == "text/plain"
-        {
-            warn(of: substitution, loadedAs: noun)
-        }
-    }
-
-    private mutating func warn(of substitution: Substitution, loadedAs noun: String) {
-        let path = substitution.foundFile.path
+        let isOther =
+            expected.kind != sent.kind && type != .octetStream && media[String(expected.kind)] != nil
+            || sent.essence != expected.essence && code[expected.essence] != nil
+                && (type.isHTML || ["image", "video", "font"].contains(type.kind) || code[sent.essence] != nil
+                    || expected.essence == "text/css" && type.essence == "text/plain")
+        guard isOther, let noun = code[expected.essence] ?? media[String(expected.kind)] else { return }
         // The file may be right, and the "type" wrong.
-        let type = MediaType(fileName: path)?.canonical
-        let isFile = type.map { type in
-            ["a stylesheet": "text/css", "a script": "text/javascript"][noun] == type.essence
-                || noun.hasSuffix(type.kind)
-        }
-        let typeOffset = isFile == true ? substitution.entry.typeOffset : nil
-        report(
-            .warning,
-            .unlikelyType,
-            typeOffset ?? substitution.fileOffset,
-            "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(path)) is sent as "
-                + "\(substitution.type.essence); \(typeOffset == nil ? "name another file" : "remove \"type\"")"
-        )
+        let own = MediaType(fileName: path)?.canonical
+        let isFile = media[String(expected.kind)] == nil ? own?.essence == expected.essence : own?.kind == expected.kind
+        let offset = isFile ? substitution.entry.typeOffset : nil
+        let sentence =
+            "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(path)) is sent as \(type.essence); "
+            + (offset == nil ? "name another file" : "remove \"type\"")
+        report(.warning, .unlikelyType, offset ?? substitution.fileOffset, sentence)
     }
 
     private mutating func warnOfEncoding(of substitution: Substitution, _ known: inout [FilePath: EncodingGuess?]) {

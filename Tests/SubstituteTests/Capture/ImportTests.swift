@@ -260,7 +260,11 @@ struct ImportTests {
             "\"https://h/\\u{1B}[31m\" has a control character"
         ),
         Row("a space", HAREntry(url: "https://h/a b.css"), "\"https://h/a b.css\" has a space"),
-        Row("a port that is none", HAREntry(url: "https://h:99999/a.css"), "\"99999\" is not a port"),
+        Row(
+            "a port that is none",
+            HAREntry(url: "https://h:99999/a.css"),
+            "\"https://h:99999/a.css\" has a port that is not a number"
+        ),
         Row(
             "half a percent-encoding",
             HAREntry(url: "https://h/%zz.css"),

@@ -1,0 +1,90 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// The rows of `Resources/advice.json`: what designers write by mistake, and what to write instead.
+struct AdviceTable: Decodable, Sendable {
+    /// Mistakes in the URLs of entries; some of these URLs are valid, but no app loads them.
+    private(set) var urls: [TextRule] = []
+    /// The changes that turn a text into the URL that was meant, in their order.
+    private(set) var repairs: [TextRule] = []
+    private(set) var paths: [TextRule] = []
+    /// Mistakes in the names that `ignoreQuery` lists.
+    private(set) var parameters: [TextRule] = []
+    private(set) var origins: [TextRule] = []
+    /// The names that designers give to comments.
+    private(set) var comments: [TextRule] = []
+    /// The forms of dates, each with the form of a manifest.
+    private(set) var dates: [TextRule] = []
+    /// A month or a day of one digit.
+    private(set) var oneDigit: Pattern?
+    /// The additions of file managers, users and design programs to a file's name.
+    private(set) var additions: Pattern?
+    private(set) var leftovers: [Leftover] = []
+    /// The names of fields in other tools, in lower case, each with the field of an entry.
+    private(set) var fields: [String: String] = [:]
+    /// The parameters with the time at which a signature expires, each with the one that must be beside it, or itself.
+    private(set) var signatures: [String: String] = [:]
+    private(set) var remedies: [ManifestRemedies.Row] = []
+
+    static let current =
+        (try? JSONDecoder().decode(AdviceTable.self, from: Data(PackageResources.advice_json))) ?? AdviceTable()
+
+    /// A file that was probably left in the folder by mistake, by its name.
+    struct Leftover: Decodable, Sendable {
+        /// The names in lower case; `*` is any text.
+        let names: [String]
+        let says: String
+    }
+
+    /// Returns the predicate of a sentence about a file that was left behind; nil for any other file.
+    static func leftover(_ path: String) -> String? {
+        let name = (path.split(separator: "/").last ?? "").lowercased()
+        return current.leftovers.first { $0.names.contains { fnmatch($0, name, 0) == 0 } }?.says
+    }
+}
+
+/// A row about a text, such as a URL or the name of a parameter.
+struct TextRule: Decodable, Sendable {
+    let match: Pattern
+    /// The predicate of a sentence about a text that matches.
+    let says: String?
+    /// The text to write in place of each match; `$1` is the first group.
+    let write: String?
+
+    /// Returns the text with `write` in place of each match.
+    func applied(to text: String) -> String { match.replaced(in: text, with: write ?? "") }
+}
+
+extension [TextRule] {
+    /// Returns the sentence of the first row that a text matches; nil if none does.
+    func sentence(about text: String) -> String? {
+        first { $0.match.occurs(in: text) }?.says.map { "\(quoted(text)) \($0)" }
+    }
+}
+
+/// A regular expression in a table; upper and lower case are equal.
+package struct Pattern: Decodable, Sendable {
+    private let expression: NSRegularExpression
+
+    package init(from decoder: any Decoder) throws {
+        let pattern = try decoder.singleValueContainer().decode(String.self)
+        expression = try NSRegularExpression(pattern: pattern, options: .caseInsensitive)
+    }
+
+    /// Returns the first place that matches; nil if there is none.
+    package func place(in text: String) -> Range<String.Index>? {
+        expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)).flatMap {
+            Range($0.range, in: text)
+        }
+    }
+
+    func occurs(in text: String) -> Bool {
+        // A place in the middle of a line break has no range.
+        expression.firstMatch(in: text, range: NSRange(text.startIndex..., in: text)) != nil
+    }
+
+    func replaced(in text: String, with template: String) -> String {
+        let range = NSRange(text.startIndex..., in: text)
+        return expression.stringByReplacingMatches(in: text, range: range, withTemplate: template)
+    }
+}
