@@ -15,15 +15,14 @@ enum BrowseCommand {
         summary: "Opens a page in a browser with the app's files, and updates it after every save.",
         operands: "[OPTIONS] [MANIFEST] URL",
         options: [
-            misses, device, serviceWorkers, BrowserSettings.timeout, BrowserProgram.option,
+            misses, device, BrowserSettings.timeout, BrowserProgram.option,
         ],
         discussion: """
             Starts Chrome, Chromium, Edge or Brave with a fresh profile. If an app would answer a request with a file,
             the file answers here, too; for an entry with "when", that is after the network has answered or failed.
             All other requests are loaded from the network. Caches are off, and service workers are bypassed.
 
-            When you save a stylesheet or a picture, it is replaced in the page; for other files, the page is
-            reloaded. Close the window to end the command. Without a display, it opens no window, and runs until
+            When you save a file that the page uses, the page is reloaded. Close the window to end the command. Without a display, it opens no window, and runs until
             Control-C.
 
             \(Command.aboutManifest)
@@ -42,7 +41,6 @@ enum BrowseCommand {
         Device.help + "Without it, the size of the window.",
         Device.init(_:)
     )
-    static let serviceWorkers = Option("service-workers", "Let service workers run; files answer their requests, too.")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
@@ -53,7 +51,6 @@ enum BrowseCommand {
         var settings = try BrowserSettings(arguments, console)
         settings.device = try arguments[device]
         settings.hasWindow = settings.hasDisplay
-        settings.allowsServiceWorkers = arguments.has(serviceWorkers)
         let printer = BrowsePrinter(console, arguments.has(misses) ? MissExplainer(manifest: manifest) : nil)
         let live = LiveTable(table) { printer.print($0) }
         printer.misses = live
@@ -75,12 +72,8 @@ enum BrowseCommand {
     private static func follow(_ paths: [String], _ follower: SaveFollower, _ printer: BrowsePrinter) async {
         let saved = "Saved: \(paths.map { visible($0) }.joined(separator: ", "))."
         do {
-            try await follower.follow(paths, printer.loads) { outcome in
-                switch outcome {
-                case .exchanged: printer.print("\(saved) Replaced in the page.")
-                case .reloaded: printer.print("\(saved) The page is reloaded.")
-                case .unused: printer.print("\(saved) The page does not use it.")
-                }
+            try await follower.follow(paths, printer.loads) { isUsed in
+                printer.print("\(saved) \(isUsed ? "The page is reloaded." : "The page does not use it.")")
             }
         } catch let error as ManifestError {
             printer.print("\(saved)\n\(error)\nThe previous version stays in use.")

@@ -12,7 +12,6 @@ enum VerifyCommand {
             atLeast, allowsChanged, allowsErrors, tolerance, mask, output, format, .json, Device.option,
             LoadOptions.scroll,
             LoadOptions.wait,
-            BrowseCommand.serviceWorkers,
             BrowserSettings.timeout, BrowserProgram.option,
         ],
         discussion: """
@@ -97,19 +96,18 @@ enum VerifyCommand {
         var settings = try BrowserSettings(arguments, console)
         let devices = try arguments[Device.option]
         settings.suppressesMotion = true
-        settings.allowsServiceWorkers = arguments.has(BrowseCommand.serviceWorkers)
-        let report = try arguments[output].map { try VerificationReport(at: $0, console) }
+        let report = try arguments[output].map { try OutputFolder($0, in: console.folder) }
+        var files: [String: OutputFolder.Content] = [:]
 
         let explainer = MissExplainer(manifest: manifest)
         printer.begin(settings)
-        try report?.clear()
         var (pages, unloaded): ([Verification], [UnloadedPage]) = ([], [])
         for (url, device) in urls.flatMap({ url in (devices.isEmpty ? [.desktop] : devices).map { (url, $0) } }) {
             do {
                 settings.device = device
                 var page = try await Verification(of: url.text, with: table, explainer, settings, manner)
                 page.device = devices.count > 1 ? device.words : nil
-                try report?.write(page, number: pages.count + 1)
+                if report != nil { files.merge(page.pictureFiles(number: pages.count + 1)) { $1 } }
                 page.dropPictures()
                 pages.append(page)
                 try printer.print(page, manifest)
@@ -120,7 +118,9 @@ enum VerifyCommand {
                 try printer.print(page)
             }
         }
-        try report?.write(html: VerificationPage(pages: pages, unloaded: unloaded, limits: limits).html)
+        let html = VerificationPage(pages: pages, unloaded: unloaded, limits: limits).html
+        files["index.html"] = .bytes(Data(html.utf8))
+        try report?.write(files)
         let check = try manifest.checked(on: console.now())
         // If no page was loaded, the browser may be the reason.
         let judged = try await pages.isEmpty ? [] : BrowserJudge(settings: settings).issues(of: check)

@@ -10,7 +10,7 @@ struct WebExtension {
     /// The content of each file, keyed by path.
     ///
     /// The same manifest always results in the same files.
-    let files: [String: Content]
+    let files: [String: OutputFolder.Content]
     let ruleset: Ruleset
     /// The copied files, keyed by path.
     let copies: [String: Substitution]
@@ -23,11 +23,6 @@ struct WebExtension {
     static let fileNames = [
         "manifest.json", "rules.json", "toolbar.html", "toolbar.css", "toolbar.js", "icon.png",
     ]
-
-    enum Content {
-        case bytes(Data)
-        case copy(of: Substitution)
-    }
 
     /// The number of rules that every browser engine accepts, and the number of rules that may have regular
     /// expressions.
@@ -75,7 +70,7 @@ struct WebExtension {
         for (path, substitution) in roots.paths { layout.placeAtRoot(substitution, path) }
         let manifest = ExtensionManifest(hosts: Self.hosts(of: ruleset), pages: pages, shown: layout.patterns)
         let page = ToolbarPage(name: name, rows: rows, left: ruleset.omissions)
-        var files: [String: Content] = [
+        var files: [String: OutputFolder.Content] = [
             "rules.json": .bytes(try Self.json(rules)), "manifest.json": .bytes(try Self.json(manifest)),
             "toolbar.html": .bytes(Data(page.html.utf8)), "toolbar.css": .bytes(Data(PackageResources.toolbar_css)),
             "toolbar.js": .bytes(Data(PackageResources.pictures_js + PackageResources.toolbar_js)),
