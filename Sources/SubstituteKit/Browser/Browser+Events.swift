@@ -9,6 +9,7 @@ extension Browser {
             if var held: HeldRequest = event.parameters() {
                 // For a service worker's own script, both identifiers are the worker's.
                 held.isOfServiceWorker = serviceWorkers.contains(held.frameId) && held.networkId != held.frameId
+                held.first = first(of: held)
                 if !held.hasOutcome { traffic.begin(held) }
                 if held.begins(page?.target) { onEvent(.navigating(held.request.url)) }
                 if held.hasOutcome, held.resourceType == "Document", held.frameId == page?.target, !held.isRedirect {
@@ -34,6 +35,16 @@ extension Browser {
             if complaints.count < Self.mostComplaints, let error = ReportedError(event) { complaints.append(error) }
         default: traffic.receive(event)
         }
+    }
+
+    /// Returns the first request of the load to which a redirected request belongs; nil for any other request.
+    private func first(of held: HeldRequest) -> HeldRequest.Request? {
+        let keys = [held.identifier, held.redirectedRequestId].compactMap(\.self)
+        let first = keys.compactMap { firstRequests.removeValue(forKey: $0) }.first
+        if held.isRedirect || !held.hasOutcome && first != nil {
+            firstRequests[held.identifier] = first ?? held.request
+        }
+        return first
     }
 
     private func refuseDownload(_ event: DevTools.Event) {
@@ -100,7 +111,7 @@ extension Browser {
             // (`Fetch.getResponseBody`).
             ("Network.enable", ["maxTotalBufferSize": 0, "maxResourceBufferSize": 0]),
             ("Network.setCacheDisabled", ["cacheDisabled": true]),
-            ("Network.setBypassServiceWorker", ["bypass": !settings.allowsServiceWorkers]),
+            ("Network.setBypassServiceWorker", ["bypass": true]),
         ]
         if !userAgent.isEmpty { list.append(("Network.setUserAgentOverride", ["userAgent": userAgent])) }
         if isDocument {

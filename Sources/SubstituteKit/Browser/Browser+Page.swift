@@ -248,6 +248,9 @@ extension Browser {
         try await devTools.run(method, parameters, in: page?.session, within: settings.limit)
     }
 
+    /// Loads the page again.
+    func reload() async throws { try await devTools.run("Page.reload", ["ignoreCache": true], in: page?.session) }
+
     /// Waits until the user has closed every page.
     ///
     /// - Throws: ``ToolError`` if the browser ends by itself.

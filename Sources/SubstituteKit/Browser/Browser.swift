@@ -46,6 +46,8 @@ actor Browser {
     var status: Int?
     /// The number of requests on which a decision is pending.
     var deciding = 0
+    /// The first requests of loads that are being redirected, keyed by the identifiers of these loads.
+    var firstRequests: [String: HeldRequest.Request] = [:]
     /// The requests whose responses' bodies are being read.
     var bodies: Set<String> = []
     /// The bodies of unknown length that the browser is reading, the oldest first.

@@ -8,8 +8,6 @@ struct BrowserSettings: Sendable {
     /// The screen to emulate; nil for the size of the window.
     var device: Device?
     var hasWindow = false
-    /// True if service workers may answer requests.
-    var allowsServiceWorkers = false
     /// True if pages must stay still, because screenshots of them are compared.
     var suppressesMotion = false
     /// The size of the largest body that is of use, in bytes.
@@ -35,11 +33,7 @@ struct BrowserSettings: Sendable {
     }
 
     /// A line about caches and service workers, for the user.
-    var summary: String {
-        allowsServiceWorkers
-            ? "Caches are off; service workers answer."
-            : "Caches are off, and service workers are bypassed; --service-workers lets them answer."
-    }
+    var summary: String { "Caches are off, and service workers are bypassed." }
 
     /// The browser's command-line switches.
     ///

@@ -32,6 +32,8 @@ struct HeldRequest: Decodable, Sendable {
     let responseStatusCode: Int?
     let responseErrorReason: String?
     let responseHeaders: [Field]?
+    /// The first request of the load; nil if the request was not redirected.
+    var first: Request?
     /// True if a service worker loads the resource, which is not the worker's own script.
     var isOfServiceWorker = false
 

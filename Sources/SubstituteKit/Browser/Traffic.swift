@@ -8,7 +8,6 @@ final class Traffic: @unchecked Sendable {
     private var running: [String: (request: String, url: String)] = [:]
     private var lost: Set<String> = []
     private var downloads: Set<String> = []
-    private var begun: Set<String> = []
     private var credentials: [String: Credentials] = [:]
     /// The servers that have asked for a password, or that a URL with one names.
     private var protected: Set<String> = []
@@ -23,10 +22,7 @@ final class Traffic: @unchecked Sendable {
     /// Adds the load of a request that the browser holds before sending it.
     func begin(_ held: HeldRequest) {
         guard held.request.url.hasPrefix("http") else { return }
-        change {
-            $0.running[held.identifier] = (held.requestId, held.request.url)
-            $0.begun.insert(held.request.url)
-        }
+        change { $0.running[held.identifier] = (held.requestId, held.request.url) }
     }
 
     /// Removes the load that waits for a request; after a redirect, that is the load's latest request.
@@ -99,9 +95,6 @@ final class Traffic: @unchecked Sendable {
 
     /// Returns true if a load broke off, so that its body is incomplete.
     func isIncomplete(_ load: String) -> Bool { lock.withLock { lost.contains(load) } }
-
-    /// Returns true if the browser has requested a URL.
-    func hasBegun(_ url: String) -> Bool { lock.withLock { begun.contains(url) } }
 
     /// Notes that the browser wanted to save this URL's response as a file.
     func refuse(_ url: String) { lock.withLock { _ = downloads.insert(url) } }

@@ -7,32 +7,6 @@ import SubstitutionRules
 
 /// The resources of a recording, which was read from a file or made in a browser.
 struct RecordedSource: ResourceSource {
-    /// The decision on one exchange.
-    fileprivate struct Choice {
-        let url: String
-        let status: Int
-        var result: Result<SelectedExchange, ToolError>
-    }
-
-    /// An exchange that becomes an entry.
-    struct SelectedExchange {
-        var key: URLPattern
-        /// The parameters of the query that the entry is to ignore.
-        var ignored: [String] = []
-        /// The length of the body, in bytes.
-        let count: Int
-        let exchange: HARFile.Exchange
-        /// Sentences about the exchange, for the user.
-        var remarks: [String] = []
-
-        /// Returns true if both exchanges have the same body.
-        ///
-        /// Decoded bodies are not kept, so this function decodes both bodies if they have the same length.
-        func hasBody(of other: SelectedExchange) -> Bool {
-            count == other.count && (try? exchange.bytes) == (try? other.exchange.bytes)
-        }
-    }
-
     /// The options of the command line.
     struct Filter {
         /// The kinds of resources to import; empty for all.
@@ -74,26 +48,10 @@ struct RecordedSource: ResourceSource {
                 "The recording has no request to a server: record in the developer tools of the page itself."
             )
         }
-        let choices = await choices(of: exchanges.filter { !$0.isWithoutBody })
-        let taken = Set(choices.compactMap { try? $0.result.get().key.identityKey })
-        return try choices.map { choice in
-            let pick: SelectedExchange
-            switch choice.result {
-            case .failure(let error): return FoundResource(choice.url, .failure(error))
-            case .success(let selected): pick = selected
-            }
-            let resource = Resource(
-                key: pick.key,
-                ignored: pick.ignored,
-                file: try staging.write(pick.exchange.bytes),
-                type: pick.exchange.typeOfBytes,
-                source: URL(fileURLWithPath: "/"),
-                version: pick.exchange.version,
-                isDecoded: pick.exchange.isDecoded,
-                sharing: pick.exchange.sharing
-            )
-            return FoundResource(pick.key.spelling, .success(resource), remarks: pick.remarks)
-        } + (try await loads(of: exchanges.filter(\.isWithoutBody), besides: taken, for: addition, in: staging))
+        let choices = try await choices(of: exchanges.filter { !$0.isWithoutBody }, in: staging)
+        let taken = Set(choices.compactMap { try? $0.result?.get().key.identityKey })
+        return choices
+            + (try await loads(of: exchanges.filter(\.isWithoutBody), besides: taken, for: addition, in: staging))
     }
 
     /// Loads what an app has recorded without a body.
@@ -119,22 +77,39 @@ struct RecordedSource: ResourceSource {
     /// Returns the decisions, in the order of the recording.
     ///
     /// If several exchanges of one URL can be added, only the last one is selected.
-    private func choices(of exchanges: [HARFile.Exchange]) async -> [Choice] {
+    private func choices(of exchanges: [HARFile.Exchange], in staging: StagingFolder) async throws -> [FoundResource] {
         var exchanges = exchanges
         if !filter.includesPrivate { await compare(&exchanges) }
-        var choices = exchanges.map { exchange in
-            Choice(
-                url: exchange.url,
-                status: exchange.status,
-                result: Result { () throws(ToolError) in try pick(exchange) }
-            )
-        }
+        var choices = try exchanges.map { try choice(of: $0, in: staging) }
         // What another frame has loaded, a browser may request again, and get 304.
-        let taken = Set(choices.filter { (try? $0.result.get()) != nil }.map(\.url))
-        choices.removeAll { $0.status == 304 && taken.contains($0.url) }
+        let taken = Set(zip(exchanges, choices).filter { $1.resource != nil }.map(\.0.url))
+        choices = zip(exchanges, choices).filter { $0.0.status != 304 || !taken.contains($0.0.url) }.map(\.1)
         if filter.stripsQuery { Self.stripQueries(&choices) }
         Self.keepLast(&choices)
         return choices
+    }
+
+    /// Decides on an exchange, and writes its body into the staging folder if it is taken.
+    private func choice(of exchange: HARFile.Exchange, in staging: StagingFolder) throws -> FoundResource {
+        let (key, bytes): (URLPattern, Data)
+        do throws(ToolError) {
+            (key, bytes) = try pick(exchange)
+        } catch {
+            return FoundResource(exchange.url, .failure(error))
+        }
+        let resource = Resource(
+            key: key,
+            file: try staging.write(bytes),
+            type: exchange.typeOfBytes,
+            source: URL(fileURLWithPath: "/"),
+            version: exchange.version,
+            isDecoded: exchange.isDecoded,
+            sharing: exchange.sharing
+        )
+        // Some programs record the number of transferred bytes, or the number of characters, as the size.
+        let stated = exchange.size.flatMap { $0 == bytes.count ? nil : $0 }
+        let remark = stated.map { "the recording states \(counted($0, "byte")), but holds \(bytes.count)" }
+        return FoundResource(key.spelling, .success(resource), remarks: [remark].compactMap(\.self))
     }
 
     /// Returns the key for an exchange, unless what the recording says without the body speaks against it.
@@ -176,7 +151,8 @@ struct RecordedSource: ResourceSource {
         return key
     }
 
-    private func pick(_ exchange: HARFile.Exchange) throws(ToolError) -> SelectedExchange {
+    /// Returns the key and the body of an exchange that is taken.
+    private func pick(_ exchange: HARFile.Exchange) throws(ToolError) -> (URLPattern, Data) {
         let key = try key(of: exchange)
         let bytes = try exchange.bytes
         let body = IncomingBody(
@@ -190,12 +166,7 @@ struct RecordedSource: ResourceSource {
         if let limit = filter.limit, bytes.count > limit {
             throw ToolError("it has \(ByteCount(bytes.count)), more than --max-size")
         }
-        var remarks: [String] = []
-        // Some programs record the number of transferred bytes, or the number of characters, as the size.
-        if let size = exchange.size, size != bytes.count {
-            remarks.append("the recording states \(counted(size, "byte")), but holds \(bytes.count)")
-        }
-        return SelectedExchange(key: key, count: bytes.count, exchange: exchange, remarks: remarks)
+        return (key, bytes)
     }
 
     /// Finds out whether responses to requests with cookies or own fields are the same without these.
@@ -237,44 +208,50 @@ struct RecordedSource: ResourceSource {
     }
 
     /// Lets entries ignore known cache-busters, unless responses that differ only in these have different bytes.
-    private static func stripQueries(_ choices: inout [Choice]) {
-        var groups: [String: [(index: Int, pick: SelectedExchange, key: URLPattern, names: [String])]] = [:]
+    private static func stripQueries(_ choices: inout [FoundResource]) {
+        var groups: [String: [(index: Int, resource: Resource, key: URLPattern, names: [String])]] = [:]
         for (index, choice) in choices.enumerated() {
-            guard let pick = try? choice.result.get() else { continue }
-            let parameters = CacheBuster.Parameter.list(pick.key.query).filter(CacheBuster.isOne)
-            guard let key = pick.key.without(parameters) else { continue }
-            groups[key.identityKey, default: []].append((index, pick, key, parameters.map { String($0.name) }))
+            guard let resource = choice.resource else { continue }
+            let parameters = CacheBuster.Parameter.list(resource.key.query).filter(CacheBuster.isOne)
+            guard let key = resource.key.without(parameters) else { continue }
+            groups[key.identityKey, default: []].append((index, resource, key, parameters.map { String($0.name) }))
         }
         for group in groups.values {
             let names = Set(group.flatMap(\.names)).sorted()
-            let isSame = group.allSatisfy { $0.pick.hasBody(of: group[0].pick) }
-            for (index, var pick, key, own) in group where !names.isEmpty {
+            let isSame = group.allSatisfy { $0.resource.hasBody(of: group[0].resource) }
+            for (index, var resource, key, own) in group where !names.isEmpty {
                 if isSame {
-                    (pick.key, pick.ignored) = (key, names)
+                    (resource.key, resource.ignored) = (key, names)
+                    (choices[index].url, choices[index].result) = (key.spelling, .success(resource))
                 } else if !own.isEmpty {
-                    pick.remarks.append("keeps its query, because the content depends on it")
+                    choices[index].remarks.append("keeps its query, because the content depends on it")
                 }
-                choices[index].result = .success(pick)
             }
         }
     }
 
     /// Keeps only the last of several exchanges of one URL.
-    private static func keepLast(_ choices: inout [Choice]) {
+    private static func keepLast(_ choices: inout [FoundResource]) {
         var last: [String: Int] = [:]
         for index in choices.indices.reversed() {
-            guard let pick = try? choices[index].result.get() else { continue }
-            guard let later = last[pick.key.identityKey], var kept = try? choices[later].result.get() else {
-                last[pick.key.identityKey] = index
+            guard let resource = choices[index].resource else { continue }
+            guard let later = last[resource.key.identityKey], let kept = choices[later].resource else {
+                last[resource.key.identityKey] = index
                 continue
             }
             let remark = "recorded more than once with different content; this is the last"
-            if !kept.hasBody(of: pick), !kept.remarks.contains(remark) {
-                kept.remarks.append(remark)
-                choices[later].result = .success(kept)
+            if !kept.hasBody(of: resource), !choices[later].remarks.contains(remark) {
+                choices[later].remarks.append(remark)
             }
             choices[index].result = .failure(ToolError("it was recorded again later"))
         }
+    }
+}
+
+extension Resource {
+    /// Returns true if both resources have the same bytes.
+    fileprivate func hasBody(of other: Resource) -> Bool {
+        FileManager.default.contentsEqual(atPath: file.path, andPath: other.file.path)
     }
 }
 

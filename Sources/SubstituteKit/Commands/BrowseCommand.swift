@@ -13,14 +13,13 @@ enum BrowseCommand {
     static let command = Command(
         name: "browse",
         options: [
-            misses, device, serviceWorkers, BrowserSettings.timeout, BrowserProgram.option,
+            misses, device, BrowserSettings.timeout, BrowserProgram.option,
         ],
         run: run
     )
 
     private static let misses = Option("misses")
     private static let device = Option("device", value: "device", Device.init(_:))
-    static let serviceWorkers = Option("service-workers")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> ExitStatus {
         let (named, texts) = try ManifestLocation(console).split(arguments.operands)
@@ -31,7 +30,6 @@ enum BrowseCommand {
         var settings = try BrowserSettings(arguments, console)
         settings.device = try arguments[device]
         settings.hasWindow = settings.hasDisplay
-        settings.allowsServiceWorkers = arguments.has(serviceWorkers)
         let printer = BrowsePrinter(console, arguments.has(misses) ? MissExplainer(manifest: manifest) : nil)
         let live = LiveTable(table) { printer.print($0) }
         printer.misses = live
@@ -53,12 +51,8 @@ enum BrowseCommand {
     private static func follow(_ paths: [String], _ follower: SaveFollower, _ printer: BrowsePrinter) async {
         let saved = "Saved: \(paths.map { visible($0) }.joined(separator: ", "))."
         do {
-            try await follower.follow(paths, printer.loads) { outcome in
-                switch outcome {
-                case .exchanged: printer.print("\(saved) Replaced in the page.")
-                case .reloaded: printer.print("\(saved) The page is reloaded.")
-                case .unused: printer.print("\(saved) The page does not use it.")
-                }
+            try await follower.follow(paths, printer.loads) { isUsed in
+                printer.print("\(saved) \(isUsed ? "The page is reloaded." : "The page does not use it.")")
             }
         } catch let error as ManifestError {
             printer.print("\(saved)\n\(error)\nThe previous version stays in use.")

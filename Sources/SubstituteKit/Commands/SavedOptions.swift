@@ -76,7 +76,7 @@ struct SavedOptions {
     /// The folder may come from others. So there are none that start a program, write elsewhere, take what is private,
     /// or replace a file.
     private static let kept: Set = [
-        "in-browser", "device", "scroll", "wait", "timeout", "service-workers", "with-references", "also-host",
+        "in-browser", "device", "scroll", "wait", "timeout", "with-references", "also-host",
         "only-host", "only", "exclude", "strip-query", "max-size", "at-least", "allow-changed",
         "tolerance", "mask",
     ]

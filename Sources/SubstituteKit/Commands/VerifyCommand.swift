@@ -10,7 +10,6 @@ enum VerifyCommand {
             atLeast, allowsChanged, tolerance, mask, output, format, Device.option,
             LoadOptions.scroll,
             LoadOptions.wait,
-            BrowseCommand.serviceWorkers,
             BrowserSettings.timeout, BrowserProgram.option,
         ],
         run: run
@@ -44,20 +43,19 @@ enum VerifyCommand {
         var settings = try BrowserSettings(arguments, console)
         let devices = try arguments[Device.option]
         settings.suppressesMotion = true
-        settings.allowsServiceWorkers = arguments.has(BrowseCommand.serviceWorkers)
-        let report = try arguments[output].map { try VerificationReport(at: $0, console) }
+        let report = try arguments[output].map { try OutputFolder($0, in: console.folder) }
+        var files: [String: OutputFolder.Content] = [:]
 
         let explainer = MissExplainer(manifest: manifest)
         if format == .text { console.print(settings.summary) }
         console.flush()
-        try report?.clear()
         var (pages, unloaded): ([Verification], [UnloadedPage]) = ([], [])
         for (url, device) in urls.flatMap({ url in (devices.isEmpty ? [.desktop] : devices).map { (url, $0) } }) {
             do {
                 settings.device = device
                 var page = try await Verification(of: url.text, with: table, explainer, settings, manner)
                 page.device = devices.count > 1 ? device.words : nil
-                try report?.write(page, number: pages.count + 1)
+                if report != nil { files.merge(page.pictureFiles(number: pages.count + 1)) { $1 } }
                 page.dropPictures()
                 pages.append(page)
                 let sum = format == .github ? ["\(page.title): \(page.counts)"] : []
@@ -71,7 +69,8 @@ enum VerifyCommand {
             }
             console.flush()
         }
-        try report?.write(html: Page(pages: pages, unloaded: unloaded, limits).html)
+        files["index.html"] = .bytes(Data(try Page(pages: pages, unloaded: unloaded, limits).html.utf8))
+        try report?.write(files)
         let check = try manifest.checked(on: console.now())
         // If no page was loaded, the browser may be the reason.
         let judged = try await pages.isEmpty ? [] : BrowserJudge(settings: settings).issues(of: check)

@@ -4,8 +4,8 @@ import SubstituteCheckKit
 
 /// The text of a manifest that is being edited.
 ///
-/// The text of existing entries does not change. New text gets the layout of the last entry. Foundation's JSON writers cannot edit a manifest in this way: they do not preserve the order
-/// or the layout.
+/// The text of existing entries does not change. New text gets the layout of the last entry. Foundation's JSON writers
+/// cannot edit a manifest in this way: they do not preserve the order or the layout.
 struct ManifestText {
     /// The text, in UTF-8.
     private var bytes: [UInt8]

@@ -14,11 +14,17 @@ struct OutputFolder {
     /// The folder's location, with symbolic links resolved.
     let url: URL
 
+    /// The content of a file.
+    enum Content {
+        case bytes(Data)
+        case copy(of: Substitution)
+    }
+
     /// The file that lists the written files.
     private static let listName = "written-by-substitute.txt"
     /// The first line of the list.
     private static let listHead =
-        "substitute extension wrote this folder, and replaces it whole; put nothing of your own in it."
+        "substitute wrote this folder, and replaces it whole; put nothing of your own in it."
 
     /// The names of files that file managers add to folders.
     private static let strangers = [".DS_Store", "Thumbs.db", "desktop.ini"]
@@ -32,16 +38,16 @@ struct OutputFolder {
     /// - Parameters:
     ///   - path: The path as the user wrote it.
     ///   - current: The current folder.
-    ///   - sources: The folder of the manifest's files; nothing may be written there.
+    ///   - sources: The folder of the manifest's files, where nothing may be written; nil to permit it.
     /// - Throws: ``UsageError`` if the folder may not be written.
-    init(_ path: String, in current: CurrentFolder, besides sources: URL) throws {
+    init(_ path: String, in current: CurrentFolder, besides sources: URL? = nil) throws {
         self.path = path
         let name = path.hasSuffix("/") ? String(path.reversed().drop { $0 == "/" }.reversed()) : path
         let absolute = current.standardizedURL(of: name.isEmpty ? path : name)
         url = absolute.deletingLastPathComponent().resolvingSymlinksInPath()
             .appendingPathComponent(absolute.lastPathComponent).resolvingSymlinksInPath()
-        let (folder, files) = (url.path + "/", sources.resolvingSymlinksInPath().path + "/")
-        if folder.hasPrefix(files) {
+        let folder = url.path + "/"
+        if let sources, folder.hasPrefix(sources.resolvingSymlinksInPath().path + "/") {
             throw UsageError(
                 "\(quoted(path)) lies in the manifest's folder, and would ship with the app; name another folder"
             )
@@ -84,8 +90,8 @@ struct OutputFolder {
                 && !Self.generated.contains(where: name.hasPrefix) && !Self.strangers.contains(file.lastPathComponent)
             if let known = written[name], try Fingerprint(of: file, named: quoted(name)) != known {
                 throw UsageError(
-                    "\(quoted("\(path)/\(name)")) was edited since this tool wrote it, and the folder is replaced whole; copy "
-                        + "the edit into the app's own file and remove the folder, or name a new folder"
+                    "\(quoted("\(path)/\(name)")) was edited since this tool wrote it, and the folder is replaced whole; "
+                        + "keep the edit elsewhere and remove the folder, or name a new folder"
                 )
             }
             if isOther {
@@ -106,7 +112,7 @@ struct OutputFolder {
     }
 
     /// Writes the files to a new folder, and then replaces the old folder with the new one.
-    func write(_ files: [String: WebExtension.Content]) throws {
+    func write(_ files: [String: Content]) throws {
         do {
             let above = url.deletingLastPathComponent()
             let staging = try StagingFolder(in: above, named: ".\(url.lastPathComponent).substitute")
@@ -130,7 +136,7 @@ struct OutputFolder {
     }
 }
 
-extension WebExtension.Content {
+extension OutputFolder.Content {
     /// The content's bytes; for a copied file, they are read from disk.
     ///
     /// - Throws: ``ToolError`` if a file's size has changed since the check, or if the file cannot be read.

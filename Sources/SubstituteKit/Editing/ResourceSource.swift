@@ -25,18 +25,21 @@ protocol ResourceSource {
 /// A resource that a source has found, or the reason why there is none.
 struct FoundResource {
     /// The URL in reports.
-    let url: String
+    var url: String
     /// The resource; nil if another round has it.
-    let result: Result<Resource, ToolError>?
+    var result: Result<Resource, ToolError>?
     /// Sentences about the resource, for the user.
-    let remarks: [String]
+    var remarks: [String]
 
     init(_ url: String, _ result: Result<Resource, ToolError>?, remarks: [String] = []) {
         (self.url, self.result, self.remarks) = (url, result, remarks)
     }
 
+    /// The resource; nil if it was refused, or if another round has it.
+    var resource: Resource? { try? result?.get() }
+
     /// The length of the body, in bytes.
-    var count: Int { (try? result?.get().file.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0 }
+    var count: Int { (try? resource?.file.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0 }
 
     /// Creates a resource that is not added, for a reason.
     init(_ url: String, refused reason: String) { self.init(url, .failure(ToolError(reason))) }

@@ -55,7 +55,6 @@ final class LiveTable: Interceptor, @unchecked Sendable {
 
     private let lock = NSLock()
     private var table: SubstitutionTable
-    private let firstRequests = FirstRequests()
     private let onFinish: @Sendable (FinishedLoad) -> Void
     private let countsBytes: Bool
     private let loads: LoadList?
@@ -85,28 +84,18 @@ final class LiveTable: Interceptor, @unchecked Sendable {
 
     func decide(on held: HeldRequest) async -> Decision {
         loads?.begin(held)
-        if held.redirectedRequestId != nil {
-            firstRequests.keep(firstRequests.take(of: held), of: held)
-            return .proceed
-        }
-        guard let first = FirstRequests.First(held) else { return .proceed }
-        let (table, request) = (current, first.request)
-        if let answer = table.answer(to: request), let decision = decision(answer, held, request, table, status: nil) {
-            return decision
-        }
-        if table.decision(on: request).networkFirst != nil { firstRequests.keep(first, of: held) }
-        return .proceed
+        let table = current
+        guard held.redirectedRequestId == nil, let request = URLRequest(held.request),
+            let answer = table.answer(to: request)
+        else { return .proceed }
+        return decision(answer, held, request, table, status: nil) ?? .proceed
     }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
-        let first = firstRequests.take(of: held)
-        if held.isRedirect {
-            firstRequests.keep(first ?? FirstRequests.First(held), of: held)
-            return .proceed
-        }
+        if held.isRedirect { return .proceed }
         let table = current
-        let last = held.redirectedRequestId == nil ? nil : URLRequest(held)
-        if let request = first?.request, held.isOffline || held.responseStatusCode != nil,
+        let last = held.first == nil ? nil : URLRequest(held.request)
+        if let request = URLRequest(held.first ?? held.request), held.isOffline || held.responseStatusCode != nil,
             let answer = table.answer(
                 to: request,
                 redirectedTo: last,
@@ -117,7 +106,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
             return decision
         }
         let size = countsBytes ? await held.size(body) : nil
-        report(held, file: nil, status: held.responseStatusCode, size: size, from: last == nil ? nil : first?.url)
+        report(held, file: nil, status: held.responseStatusCode, size: size, from: held.first?.url)
         return .proceed
     }
 
@@ -148,7 +137,8 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         guard held.request.url.lowercased().hasPrefix("http") else { return }
         var load = FinishedLoad(held, file: file, status: status)
         (load.size, load.redirectedFrom) = (size, first)
-        load.isTooLarge = file == nil && first == nil && URLRequest(held).flatMap { current.answer(to: $0) } != nil
+        load.isTooLarge =
+            file == nil && first == nil && URLRequest(held.request).flatMap { current.answer(to: $0) } != nil
         onFinish(load)
     }
 }
@@ -178,11 +168,11 @@ extension HeldRequest {
 
 extension URLRequest {
     /// Creates the request that an app would send; nil if Foundation cannot parse the browser's URL.
-    init?(_ held: HeldRequest) {
-        guard let url = URL(ofBrowser: held.request.url) else { return nil }
+    init?(_ request: HeldRequest.Request) {
+        guard let url = URL(ofBrowser: request.url) else { return nil }
         self.init(url: url)
-        httpMethod = held.request.method
-        for (name, value) in held.request.headers { setValue(value, forHTTPHeaderField: name) }
+        httpMethod = request.method
+        for (name, value) in request.headers { setValue(value, forHTTPHeaderField: name) }
     }
 }
 

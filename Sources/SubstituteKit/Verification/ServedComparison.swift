@@ -42,7 +42,6 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
     private let lock = NSLock()
     private var found: [String: Change] = [:]
     private var same: Set<String> = []
-    private let firstRequests = FirstRequests()
     let loads = LoadList()
 
     init(_ table: SubstitutionTable) { self.table = table }
@@ -55,22 +54,15 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
 
     func decide(on held: HeldRequest) async -> Decision {
         loads.begin(held)
-        if held.redirectedRequestId != nil { firstRequests.keep(firstRequests.take(of: held), of: held) }
         return .proceed
     }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
-        let first = firstRequests.take(of: held)
-        if held.isRedirect {
-            firstRequests.keep(first ?? FirstRequests.First(held), of: held)
-            return .proceed
-        }
-        guard held.request.url.lowercased().hasPrefix("http") else { return .proceed }
+        guard !held.isRedirect, held.request.url.lowercased().hasPrefix("http") else { return .proceed }
         loads.append(LiveTable.FinishedLoad(held, file: nil, status: held.responseStatusCode))
         // The file of a URL has what the server sends after its redirects.
-        let urls = [first, FirstRequests.First(held)].compactMap(\.self)
-        let compared = urls.filter {
-            !loads.isCut && held.request.method == "GET" && table.answer(to: $0.request) != nil
+        let compared = [held.first, held.request].compactMap(\.self).filter {
+            !loads.isCut && held.request.method == "GET" && URLRequest($0).flatMap(table.answer) != nil
         }
         guard !compared.isEmpty, let served = await served(held, body) else {
             // In the load with the files, ``LiveTable`` reads the whole body before the page receives it. This load
@@ -78,21 +70,21 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
             if compared.isEmpty { _ = await held.size(body) }
             return .proceed
         }
-        for first in compared { note(served, for: first) }
+        for request in compared { note(served, for: request) }
         return .proceed
     }
 
-    private func note(_ served: Served, for first: FirstRequests.First) {
-        guard let answer = table.answer(to: first.request),
-            let substitution = table.explain(first.request).substitution
+    private func note(_ served: Served, for held: HeldRequest.Request) {
+        guard let request = URLRequest(held), let answer = table.answer(to: request),
+            let substitution = table.explain(request).substitution
         else { return }
         lock.withLock {
             // A page may request a URL more than once, for example for the byte ranges of a video. One differing
             // response is enough.
             if case .body(let data) = served, data == answer.data {
-                same.insert(first.url)
+                same.insert(held.url)
             } else {
-                found[first.url] = Change(url: first.url, substitution: substitution, served: served)
+                found[held.url] = Change(url: held.url, substitution: substitution, served: served)
             }
         }
     }

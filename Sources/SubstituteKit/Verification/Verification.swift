@@ -64,9 +64,7 @@ struct Verification: Sendable {
             return (visit, try await PictureComparison(first.picture, visit.picture, scale: scale, in: browser))
         }
         // A page uses nothing of what a bypassed service worker loads, and `add --in-browser` does not record it.
-        let counted = loads.counted.filter {
-            $0.isCounted && (settings.allowsServiceWorkers || !$0.isOfServiceWorker)
-        }
+        let counted = loads.counted.filter { $0.isCounted && !$0.isOfServiceWorker }
         let answered = counted.compactMap(\.file)
         self.url = url
         (requestCount, answeredCount) = (counted.count, answered.count)

@@ -10,7 +10,7 @@ struct WebExtension {
     /// The content of each file, keyed by path.
     ///
     /// The same manifest always results in the same files.
-    let files: [String: Content]
+    let files: [String: OutputFolder.Content]
     let ruleset: Ruleset
     /// The copied files, keyed by path.
     let copies: [String: Substitution]
@@ -23,11 +23,6 @@ struct WebExtension {
     static let fileNames = [
         "manifest.json", "rules.json", "toolbar.html", "toolbar.js", "icon.png",
     ]
-
-    enum Content {
-        case bytes(Data)
-        case copy(of: Substitution)
-    }
 
     /// The number of rules that every browser engine accepts, and the number of rules that may have regular
     /// expressions.
@@ -86,7 +81,7 @@ struct WebExtension {
             scripts: [],
             in: "toolbar.js"
         )
-        var files: [String: Content] = [
+        var files: [String: OutputFolder.Content] = [
             "rules.json": .bytes(try Self.json(rules)), "manifest.json": .bytes(try Self.json(manifest)),
             "toolbar.html": .bytes(Data(page.html.utf8)),
             "toolbar.js": .bytes(Data(Page.script([PackageResources.toolbar_js]).utf8)),

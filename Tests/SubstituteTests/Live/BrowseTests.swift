@@ -72,12 +72,8 @@ struct BrowseTests {
         try await site.wait(untilShown: "File | rgb(0, 0, 128) | 20 | 33 | {}")
         try site.folder.write(LiveSite.picture(25), to: "picture.svg")
         try await site.wait(untilShown: "File | rgb(0, 0, 128) | 25 | 33 | {}")
-        // So far, the page was loaded only once.
-        #expect(site.server?.requests.count { $0.target.hasPrefix("/started/") } == 1)
-
         try site.folder.write(LiveSite.reportingPage("Saved", nowhere), to: "index.html")
         try await site.wait(untilShown: "Saved | rgb(0, 0, 128) | 25 | 33 | {}")
-        #expect(site.server?.requests.count { $0.target.hasPrefix("/started/") } == 2)
         try site.folder.write("nobody asks for it", to: "other.txt")
         try await browser.wait(untilPrinted: "Saved: other.txt. The page does not use it.\n")
         try site.folder.write("{ \"https", to: "manifest.json")
@@ -90,7 +86,7 @@ struct BrowseTests {
         #expect(
             printed.hasPrefix(
                 """
-                Caches are off, and service workers are bypassed; --service-workers lets them answer.
+                Caches are off, and service workers are bypassed.
                 \(site.url)
                   file     \(site.url) → index.html
 
@@ -100,7 +96,7 @@ struct BrowseTests {
         )
         #expect(printed.contains("  file     \(site.url)gone.svg → gone.svg, after 404\n"), "\(printed)")
         #expect(printed.contains("  file     \(nowhere) → offline.json, offline\n"), "\(printed)")
-        #expect(printed.contains("Saved: site.css. Replaced in the page.\n"), "\(printed)")
+        #expect(printed.contains("Saved: site.css. The page is reloaded.\n"), "\(printed)")
         #expect(printed.contains("Saved: index.html. The page is reloaded.\n\(site.url)\n"), "\(printed)")
         #expect(printed.contains("manifest.json:1:"), "\(printed)")
         browser.stop()
@@ -151,41 +147,5 @@ struct BrowseTests {
         try await waitUntilGone()
     }
     #endif
-
-    @Test("With --service-workers, a service worker answers, and files answer its own requests", .startsChromium)
-    func serviceWorkers() async throws {
-        let page = """
-            <!doctype html><link rel="icon" href="data:,"><script>
-            navigator.serviceWorker.register("/worker.js");
-            navigator.serviceWorker.addEventListener("controllerchange", async () =>
-              fetch("/shown/" + encodeURIComponent(await (await fetch("/made.txt")).text())));
-            </script>
-            """
-        let worker = """
-            addEventListener("install", event => event.waitUntil(skipWaiting()));
-            addEventListener("activate", event => event.waitUntil(clients.claim()));
-            addEventListener("fetch", event => {
-              if (event.request.url.endsWith("/made.txt")) event.respondWith(
-                fetch("/part.txt").then(answer => answer.text()).then(text => new Response("worker and " + text)));
-            });
-            """
-        site.set("/", "text/html", Data(page.utf8))
-        site.set("/worker.js", "text/javascript", Data(worker.utf8))
-        site.set("/made.txt", "text/plain", Data("network".utf8))
-        site.set("/part.txt", "text/plain", Data("network".utf8))
-        try site.folder.write("file", to: "part.txt")
-        try site.folder.write("{ \"\(site.url)part.txt\": \"part.txt\" }", to: "manifest.json")
-        let browser = try await browse("--service-workers")
-        try await site.wait(untilShown: "worker and file")
-        #expect(browser.printed.contains("  file     \(site.url)part.txt → part.txt\n"), "\(browser.printed)")
-        browser.stop()
-        try await waitUntilGone()
-
-        // Without `--service-workers`, the service worker does not run.
-        let without = try await browse()
-        try await site.wait(untilShown: "network")
-        without.stop()
-        try await waitUntilGone()
-    }
 }
 #endif

@@ -85,14 +85,16 @@ struct LiveTableTests {
         _ hasNetworkId: Bool
     ) async throws -> String {
         var (url, method) = (String(url.prefix { $0 != "#" }), method)
+        var first: HeldRequest.Request?
         for count in 0..<10 {
             let (id, networkId) = ("job.\(count)", hasNetworkId ? "load" : nil)
             let earlier = count == 0 ? nil : "job.\(count - 1)"
-            let held = try Self.held(url, method, fields, id: id, networkId: networkId, redirected: earlier)
+            var held = try Self.held(url, method, fields, id: id, networkId: networkId, redirected: earlier)
+            held.first = first
             if let answer = Self.answer(await live.decide(on: held)) { return answer }
             let path = "/" + url.split(separator: "/", maxSplits: 2).dropFirst(2).joined().prefix { $0 != "?" }
             let response = url.hasPrefix(hosts.gone) ? nil : AppRequest.respond(path, hosts)
-            let done = try Self.held(
+            var done = try Self.held(
                 url,
                 method,
                 fields,
@@ -102,7 +104,9 @@ struct LiveTableTests {
                 response,
                 error: response == nil ? "ConnectionRefused" : nil
             )
+            done.first = first
             if let answer = Self.answer(await live.decide(on: done) { "" }) { return answer }
+            first = first ?? held.request
             guard let response else { return "failed" }
             guard let location = response.headers["Location"] else {
                 return AppRequest.answer(status: response.status) { response.headers[$0] }
