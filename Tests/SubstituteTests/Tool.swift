@@ -34,7 +34,8 @@ struct Tool {
         let written = Written()
         let console = Console(
             folder: folder.path,
-            environment: environment.merging(["TMPDIR": TemporaryFolder.ofProcess.path]) { own, _ in own },
+            environment: withoutSandbox(environment)
+                .merging(["TMPDIR": TemporaryFolder.ofProcess.path]) { own, _ in own },
             terminals: terminals,
             sink: { stream, bytes in written.append(bytes, to: stream) },
             source: { input.map(Swift.Result.success) ?? .failure(ToolError("the test has no input")) }
@@ -62,7 +63,15 @@ struct Tool {
         in folder: URL = Repository.folder,
         environment: [String: String] = [:]
     ) async throws -> Program.Result {
-        try await Program.run(url.path, arguments, input: input, in: folder, environment: environment)
+        let environment = withoutSandbox(environment)
+        return try await Program.run(url.path, arguments, input: input, in: folder, environment: environment)
+    }
+
+    /// Returns an environment in which the browser has no sandbox, unless a test says otherwise.
+    ///
+    /// The sandbox does not work in most containers, or for root.
+    static func withoutSandbox(_ environment: [String: String]) -> [String: String] {
+        environment.merging(["SUBSTITUTE_NO_SANDBOX": "1"]) { own, _ in own }
     }
 
     /// The text that a command wrote to its streams.

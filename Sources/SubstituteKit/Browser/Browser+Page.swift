@@ -217,7 +217,7 @@ extension Browser {
             )
             return evaluation.result.value
         } catch DevTools.Failure.silent {
-            throw failure ?? ToolError("the page does not answer: one of its scripts never ends")
+            throw failure ?? ToolError(incompleteness ?? "the page does not answer; it is busy")
         }
     }
 

@@ -166,7 +166,10 @@ actor Browser {
         return switch error {
         case .refused(let words): ToolError("\(name) refused a command: \(visible(words))")
         case .silent:
-            failure ?? ToolError("\(name) does not answer; is it Chrome, Chromium, Edge or Brave, and not too old?")
+            failure
+                ?? ToolError(
+                    incompleteness ?? "\(name) does not answer; is it Chrome, Chromium, Edge or Brave, and not too old?"
+                )
         case .ended(let words): ending(words)
         }
     }
@@ -174,6 +177,12 @@ actor Browser {
     /// Returns the reason why the browser ended unexpectedly; `words` is the browser's last output.
     func ending(_ words: String) -> ToolError {
         let name = quoted(settings.program.path)
+        if words.contains("without --no-sandbox is not supported") {
+            return ToolError(
+                "\(name) refuses to run as root, where it has no sandbox: a malicious page could take over the whole "
+                    + "machine. Run this as another user, or set SUBSTITUTE_NO_SANDBOX=1 for a page that you trust"
+            )
+        }
         if words.contains("No usable sandbox") {
             return ToolError(
                 "\(name) finds no sandbox on this system; allow user namespaces, or set SUBSTITUTE_NO_SANDBOX=1 for a "

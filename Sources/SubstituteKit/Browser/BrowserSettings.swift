@@ -19,8 +19,8 @@ struct BrowserSettings: Sendable {
     /// The largest body that a browser can deliver, in bytes.
     static let largestBody = 200_000_000
 
-    /// True if the browser's own sandbox is on; Chromium has none for root.
-    private var isSandboxed: Bool { geteuid() != 0 && environment["SUBSTITUTE_NO_SANDBOX"] == nil }
+    /// True if the browser's own sandbox is on; Chromium refuses to run with it for root.
+    private var isSandboxed: Bool { environment["SUBSTITUTE_NO_SANDBOX", default: ""].isEmpty }
 
     /// True if the system can show a window.
     var hasDisplay: Bool {
@@ -45,7 +45,11 @@ struct BrowserSettings: Sendable {
             "--no-first-run", "--no-default-browser-check", "--no-startup-window", "--disable-background-networking",
             "--disable-component-update", "--disable-sync", "--disable-default-apps", "--disable-extensions",
             "--disable-breakpad", "--disable-dev-shm-usage", "--disable-search-engine-choice-screen",
-            "--disable-features=Translate,MediaRouter,OptimizationHints", "--metrics-recording-only",
+            // An answer from a file has no address, so Chromium would refuse the page's requests to local servers
+            // (https://wicg.github.io/local-network-access/).
+            "--disable-features=Translate,MediaRouter,OptimizationHints,LocalNetworkAccessChecks,"
+                + "LocalNetworkAccessChecksWebSockets",
+            "--metrics-recording-only",
             "--password-store=basic", "--use-mock-keychain",
         ]
         if !hasWindow { list += ["--headless=new", "--disable-gpu", "--hide-scrollbars", "--mute-audio"] }

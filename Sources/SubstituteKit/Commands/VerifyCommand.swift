@@ -53,7 +53,17 @@ enum VerifyCommand {
         for (url, device) in urls.flatMap({ url in (devices.isEmpty ? [.desktop] : devices).map { (url, $0) } }) {
             do {
                 settings.device = device
-                var page = try await Verification(of: url.text, with: table, explainer, settings, manner)
+                let title = shortened(url.text) + (devices.count > 1 ? " (\(device.words))" : "")
+                let progress: (String) -> Void = { console.network.showProgress?(ProgressLine.line("\(title): \($0)")) }
+                defer { console.network.showProgress?(ProgressLine.line("")) }
+                var page = try await Verification(
+                    of: url.text,
+                    with: table,
+                    explainer,
+                    settings,
+                    manner,
+                    showing: progress
+                )
                 page.device = devices.count > 1 ? device.words : nil
                 if report != nil { files.merge(page.pictureFiles(number: pages.count + 1)) { $1 } }
                 page.dropPictures()

@@ -15,16 +15,16 @@ final class LoadList: @unchecked Sendable {
     /// All loads that have ended.
     var all: [LiveTable.FinishedLoad] { lock.withLock { ended } }
 
-    /// The loads that had ended when the screenshot began; taking a screenshot may itself cause loads.
+    /// The loads that had ended when the visit ended, which is after the screenshot and all waiting.
     var counted: [LiveTable.FinishedLoad] { lock.withLock { Array(ended.prefix(count ?? ended.count)) } }
 
-    /// True once the screenshot has begun.
+    /// True once the visit has ended.
     var isCut: Bool { lock.withLock { count != nil } }
 
     func begin(_ held: HeldRequest) { lock.withLock { _ = begun.insert(held.request.url) } }
 
     func append(_ load: LiveTable.FinishedLoad) { lock.withLock { ended.append(load) } }
 
-    /// Marks the beginning of the screenshot.
+    /// Marks the end of the visit.
     func cut() { lock.withLock { count = count ?? ended.count } }
 }

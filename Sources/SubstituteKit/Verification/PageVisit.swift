@@ -27,10 +27,9 @@ struct PageVisit: Sendable {
     /// - Throws: ``ToolError`` if the page cannot be loaded.
     init(_ url: String, in browser: Browser, _ manner: Manner, _ loads: LoadList) async throws {
         try await browser.load(url, manner.load)
-        // Taking the screenshot may itself cause loads and errors, which count in neither of the two visits.
+        picture = try await browser.picture(without: manner.masks)
         loads.cut()
         complaints = await browser.complaints
-        picture = try await browser.picture(without: manner.masks)
         (incompleteness, status) = (await browser.incompleteness, await browser.status)
         notes = await browser.notes.filter { [incompleteness] in $0 != incompleteness }
     }

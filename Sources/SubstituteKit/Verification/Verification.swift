@@ -43,6 +43,9 @@ struct Verification: Sendable {
     /// Both screenshots, as PNG in base64; nil once they have been written.
     var pictures: (network: String, files: String)?
     var comparison: PictureComparison
+    /// The files that may be the reason for a different picture: those that differ, and those that nothing was
+    /// compared with.
+    let suspects: [String]
 
     /// Loads a page twice, each time in a newly started browser, and compares the results.
     ///
@@ -52,10 +55,13 @@ struct Verification: Sendable {
         with table: SubstitutionTable,
         _ explainer: MissExplainer,
         _ settings: BrowserSettings,
-        _ manner: PageVisit.Manner
+        _ manner: PageVisit.Manner,
+        showing progress: (String) -> Void = { _ in }
     ) async throws {
+        progress("from the network")
         let served = ServedComparison(table)
         let (first, observed) = try await Self.visit(url, served, settings, manner)
+        progress("with the files")
         let loads = LoadList()
         let live = LiveTable(table, countsBytes: true, loads: loads) { loads.append($0) }
         let (second, comparison) = try await Browser.run(settings, live) { browser in
@@ -77,6 +83,7 @@ struct Verification: Sendable {
         var errors = NewErrors(in: loads.counted, second.complaints, notIn: observed)
         if !errors.isEmpty {
             // Some errors seem new only because the page came to them later. So load it again, and wait longer.
+            progress("from the network once more")
             var (manner, before) = (manner, observed)
             manner.load.pause += 2
             before.add(try await Self.visit(url, ServedComparison(table), settings, manner).1)
@@ -85,7 +92,25 @@ struct Verification: Sendable {
         self.errors = errors
         askedOnce = Self.askedOnce(served.loads, loads)
         notes = (first.notes + second.notes).grouped(by: \.self).map(\.key)
-        incompleteness = first.incompleteness ?? second.incompleteness
+        incompleteness =
+            first.incompleteness.map { "\($0) (without the files)" }
+            ?? second.incompleteness.map { "\($0) (with the files)" }
+        let uncompared = counted.filter { load in
+            let urls = [load.url, load.redirectedFrom].compactMap(\.self)
+            return load.file != nil && served.compared.isDisjoint(with: urls)
+        }
+        suspects = (changes.map(\.substitution) + uncompared.compactMap(\.file?.substitution))
+            .grouped(by: \.file).map(\.key)
+        if comparison.count > 0, suspects.isEmpty, errors.isEmpty {
+            // No file can be the reason, so ask the network whether the page looks the same twice.
+            progress("from the network once more")
+            let again = try await Self.visit(url, ServedComparison(table), settings, manner).0
+            notes.append(
+                again.picture == first.picture
+                    ? "the picture differs, although each file is what its server sends"
+                    : "the page looks different each time, also without the files"
+            )
+        }
         (status, pictures) = (first.status, (first.picture, second.picture))
         self.comparison = comparison
     }

@@ -31,8 +31,13 @@ struct VerificationLimits: Sendable {
         let kind: Kind
         /// A sentence about the problem, with a remedy if there is one.
         let sentence: String
+        /// What to type or to write, as clauses.
+        var remedies: [String] = []
         /// The difference between a file and its server's response; nil for problems of other kinds.
         var change: ServedComparison.Change?
+
+        /// The sentence with its remedies.
+        var whole: String { ([sentence] + remedies).joined(separator: "; ") }
     }
 
     /// The result for a page.
@@ -64,44 +69,54 @@ struct VerificationLimits: Sendable {
 
     private func allowedWords(_ page: Verification) -> [String] {
         (page.changes.isEmpty ? [] : [counted(page.changes.count, "changed file")])
-            + (page.comparison.count == 0 ? [] : ["\(page.comparison.percentage) of the picture"])
+            + (page.comparison.count == 0 || page.suspects.isEmpty
+                ? [] : ["\(page.comparison.percentage) of the picture"])
     }
 
-    /// Returns what to type for a file that differs from its server's response, as a clause.
-    private func remedy(for change: ServedComparison.Change) -> String {
-        guard case .body(let data) = change.served else { return "--allow-changed permits it" }
+    /// Returns what to type for a file that differs from its server's response, as clauses.
+    private func remedies(for change: ServedComparison.Change) -> [String] {
+        guard case .body(let data) = change.served else { return ["to permit it: --allow-changed"] }
         let file = change.substitution
         let here = try? Fingerprint(of: URL(fileURLWithPath: file.realPath))
         switch here.flatMap({ record.state(of: file.recordedURL, here: $0, there: Fingerprint(data)) }) {
         case .edited?, .conflict?:
             let isKnown = record.version(of: file.recordedURL) != nil
-            return (isKnown ? "it was edited here" : "it is not in \(RemoteRecord.name), so it counts as edited here")
-                + ": --allow-changed permits it, and \(manifest.line(["update", "--discard-edits"], urls: [file.url])) replaces it"
+            return [
+                isKnown ? "it was edited here" : "it is not in \(RemoteRecord.name), so it counts as edited here",
+                "to permit it: --allow-changed",
+                "to take its server's version: \(manifest.line(["update", "--discard-edits"], urls: [file.url]))",
+            ]
         default:
-            return "\(manifest.line(["update"], urls: [file.url])) loads it again"
+            return ["to load it again: \(manifest.line(["update"], urls: [file.url]))"]
         }
     }
 
     /// Returns every reason why the page does not pass.
     func problems(with page: Verification) -> [Problem] {
         var problems: [Problem] = []
-        func add(_ kind: Problem.Kind, _ sentence: String, _ change: ServedComparison.Change? = nil) {
-            problems.append(Problem(kind: kind, sentence: sentence, change: change))
-        }
+        func add(_ kind: Problem.Kind, _ sentence: String) { problems.append(Problem(kind: kind, sentence: sentence)) }
         if let status = page.status, status >= 400 { add(.pageFails, "the server answers \(status) for \(page.title)") }
         if let sentence = page.incompleteness { add(.pageUnfinished, sentence) }
         if let sentence = shortage(page) { add(required == nil ? .nothingCompared : .tooFewFiles, sentence) }
         for change in page.changes where !allowsChanges {
             let sentence =
-                "\(quoted(change.substitution.file)) differs from \(shortened(change.url)): "
-                + "\(change.sizes); \(remedy(for: change))"
-            add(.changedFile, sentence, change)
+                "\(quoted(change.substitution.file)) differs from \(shortened(change.url)): \(change.sizes)"
+            problems.append(
+                Problem(kind: .changedFile, sentence: sentence, remedies: remedies(for: change), change: change)
+            )
         }
         for load in page.errors.loads { add(.failedLoad, load.sentence) }
         for words in page.errors.complaints { add(.pageError, "only with the files: \(shortened(words))") }
-        if page.comparison.share > tolerance {
+        // A picture differs because of a file or an error, or as the page always does.
+        if page.comparison.share > tolerance, !page.suspects.isEmpty || !page.errors.isEmpty {
             let places = page.comparison.places.prefix(3).map(\.words).joined(separator: "; ")
-            add(.pictureDiffers, "\(page.comparison.percentage) of \(page.title) looks different, at \(places)")
+            let files = page.suspects.prefix(3).map { quoted($0) }.joined(separator: ", ")
+            let more = page.suspects.count > 3 ? ", …" : ""
+            add(
+                .pictureDiffers,
+                "\(page.comparison.percentage) of \(page.title) looks different, at \(places)"
+                    + (files.isEmpty ? "" : "; look at \(files)\(more)")
+            )
         }
         return problems
     }

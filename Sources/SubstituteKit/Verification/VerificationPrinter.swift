@@ -12,7 +12,10 @@ extension VerificationLimits {
         if verdict == .fails {
             let more = problems.count - Self.most
             lines =
-                [title] + problems.prefix(Self.most).map { console.coloured("  error: \($0.sentence)", .red) }
+                [title]
+                + problems.prefix(Self.most).flatMap { problem in
+                    [console.coloured("  error: \(problem.sentence)", .red)] + problem.remedies.map { "    \($0)" }
+                }
                 + (more > 0 ? ["  … and \(counted(more, "more error"))"] : []) + ["  \(page.counts)"]
         }
         for remark in remarks {
@@ -26,7 +29,7 @@ extension VerificationLimits {
         }
         let annotations = problems.map { problem in
             let place = problem.change.map { (manifest.name, $0.substitution.line, 1) }
-            return ReportItem.Annotation("error", problem.kind.rawValue, problem.sentence, at: place)
+            return ReportItem.Annotation("error", problem.kind.rawValue, problem.whole, at: place)
         }
         let notices = remarks.compactMap { remark in
             let sentence = remark.sentence + (remark.command.map { " Add it with: \($0)" } ?? "")
@@ -68,7 +71,7 @@ extension VerificationLimits {
 
     /// Returns the JSON object for one page: sizes in bytes, shares from 0 to 1, positions in CSS pixels.
     func object(_ page: Verification) -> JSONObject {
-        let problems = problems(with: page).map(\.sentence)
+        let problems = problems(with: page).map(\.whole)
         let changed = page.changes.map { change -> JSONObject in
             let size: Int? = if case .body(let data) = change.served { data.count } else { nil }
             let status: Int? = if case .status(let code) = change.served { code } else { nil }

@@ -49,7 +49,9 @@ struct BrowseTests {
             Tool.url,
             ["browse"] + arguments + [site.url],
             in: site.folder.url,
-            environment: ["TMPDIR": scratch.url.path, "DISPLAY": "", "WAYLAND_DISPLAY": ""]
+            environment: [
+                "TMPDIR": scratch.url.path, "DISPLAY": "", "WAYLAND_DISPLAY": "", "SUBSTITUTE_NO_SANDBOX": "1",
+            ]
         )
     }
 

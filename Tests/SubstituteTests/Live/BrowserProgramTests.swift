@@ -181,6 +181,14 @@ struct BrowserProgramTests {
         #expect(device.isMobile == isMobile && (device.userAgent != nil) == isMobile)
     }
 
+    @Test("The tool explains why root has no browser", .startsChromium, .enabled(if: geteuid() == 0, "is for root"))
+    func root() async {
+        let environment = ProcessInfo.processInfo.environment.merging(["SUBSTITUTE_NO_SANDBOX": ""]) { $1 }
+        let words = ["add", "--in-browser", "https://a.org/"]
+        let result = await Tool.run(words, in: folder.url, environment: environment)
+        #expect(result.status == 1 && result.errors.contains("refuses to run as root"), "\(result)")
+    }
+
     @Test("For other users, the browser keeps its sandbox", .startsChromium, .enabled(if: geteuid() == 0, "needs root"))
     func sandboxed() async throws {
         let site = try LiveSite()

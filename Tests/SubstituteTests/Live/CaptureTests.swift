@@ -345,7 +345,8 @@ struct CaptureTests {
         let browsed = try await Program.run(
             screen,
             ["-a", Tool.url.path, "browse", site.url],
-            in: site.folder.url
+            in: site.folder.url,
+            environment: Tool.withoutSandbox([:])
         )
         #expect(browsed.status == 0 && browsed.output.contains("  file     \(site.url)site.css"), "\(browsed)")
     }

@@ -96,8 +96,7 @@ final class LiveSite: @unchecked Sendable {
 
     /// Runs, in a separate process, a command that starts Chromium.
     ///
-    /// In this process, a command that drives a browser would wait for its turn among all other tests. The browser runs
-    /// without its sandbox, because the sandbox does not work in most containers or for root.
+    /// In this process, a command that drives a browser would wait for its turn among all other tests.
     func run(_ command: String, _ arguments: String...) async throws -> Program.Result {
         try await Tool.start([command] + arguments, in: folder.url)
     }
