@@ -24,7 +24,9 @@ extension Browser {
         case "Fetch.authRequired": Task { await answerPassword(event) }
         case "Target.attachedToTarget": attached(event)
         case "Target.detachedFromTarget": detached(event)
-        case "Page.frameNavigated": navigated(event)
+        case "Page.frameNavigated":
+            let parent: String? = event["frame", "parentId"]
+            if parent == nil, event.session == page?.session { onEvent(.navigated) }
         case "Page.loadEventFired": if event.session == page?.session { isLoaded = true }
         case "Page.javascriptDialogOpening": Task { await closeDialog(event) }
         case "Browser.downloadWillBegin": refuseDownload(event)
@@ -48,10 +50,9 @@ extension Browser {
     }
 
     private func refuseDownload(_ event: DevTools.Event) {
-        struct Download: Decodable { let url: String }
-        guard let download: Download = event.parameters() else { return }
-        traffic.refuse(download.url)
-        report("a download was refused: \(shortened(download.url))", isEvent: true)
+        guard let url: String = event["url"] else { return }
+        traffic.refuse(url)
+        report("a download was refused: \(shortened(url))", isEvent: true)
     }
 
     func report(_ sentence: String, isEvent: Bool = false) {
@@ -68,38 +69,28 @@ extension Browser {
         failure = failure ?? ending(words)
     }
 
-    private struct Target: Decodable {
-        struct Info: Decodable {
-            let targetId: String
-            let type: String
-            let url: String
-        }
-        let sessionId: String
-        let targetInfo: Info
-    }
-
     private func attached(_ event: DevTools.Event) {
-        guard let target: Target = event.parameters() else { return }
-        let info = target.targetInfo
+        guard let session: String = event["sessionId"], let target: String = event["targetInfo", "targetId"],
+            let type: String = event["targetInfo", "type"], let url: String = event["targetInfo", "url"]
+        else { return }
         // True for the browser's own pages.
-        let isOwn = info.url.hasPrefix("chrome") || info.url.hasPrefix("devtools:")
-        let isPage = info.type == "page" && (!isOwn || settings.hasWindow)
+        let isOwn = url.hasPrefix("chrome") || url.hasPrefix("devtools:")
+        let isPage = type == "page" && (!isOwn || settings.hasWindow)
         if isPage, event.session == nil {
             if !settings.hasWindow, page != nil {
                 report("a pop-up was closed", isEvent: true)
-                Task { try? await devTools.run("Target.closeTarget", ["targetId": info.targetId]) }
+                Task { try? await devTools.run("Target.closeTarget", ["targetId": target]) }
                 return
             }
-            openPages.insert(info.targetId)
+            openPages.insert(target)
         }
-        if isPage || info.type == "iframe" { documents.insert(target.sessionId) }
-        if info.type == "worker" || info.type == "shared_worker" { workers.insert(target.sessionId) }
-        if info.type == "service_worker" { serviceWorkers.insert(info.targetId) }
-        let isDocument = documents.contains(target.sessionId)
-        for (method, parameters) in commands(forDocument: isDocument) {
-            devTools.post(method, parameters, in: target.sessionId)
+        if isPage || type == "iframe" { documents.insert(session) }
+        if type == "worker" || type == "shared_worker" { workers.insert(session) }
+        if type == "service_worker" { serviceWorkers.insert(target) }
+        for (method, parameters) in commands(forDocument: documents.contains(session)) {
+            devTools.post(method, parameters, in: session)
         }
-        sessions[info.targetId] = target.sessionId
+        sessions[target] = session
     }
 
     /// Returns the commands that prepare a page, frame or worker.
@@ -140,16 +131,13 @@ extension Browser {
     }
 
     private func detached(_ event: DevTools.Event) {
-        struct Detached: Decodable {
-            let sessionId: String
-        }
-        guard let gone: Detached = event.parameters() else { return }
-        documents.remove(gone.sessionId)
-        workers.remove(gone.sessionId)
-        let targets = sessions.filter { $0.value == gone.sessionId }.map(\.key)
+        guard let gone: String = event["sessionId"] else { return }
+        documents.remove(gone)
+        workers.remove(gone)
+        let targets = sessions.filter { $0.value == gone }.map(\.key)
         for target in targets { sessions[target] = nil }
         openPages.subtract(targets)
-        guard gone.sessionId == page?.session else { return }
+        guard gone == page?.session else { return }
         if settings.hasWindow, let other = openPages.sorted().first(where: { sessions[$0] != nil }) {
             page = sessions[other].map { (other, $0) }
         } else {
@@ -158,29 +146,12 @@ extension Browser {
         }
     }
 
-    private func navigated(_ event: DevTools.Event) {
-        struct Navigated: Decodable {
-            struct Frame: Decodable { let parentId: String? }
-            let frame: Frame
-        }
-        guard let navigated: Navigated = event.parameters(), navigated.frame.parentId == nil,
-            event.session == page?.session
-        else { return }
-        onEvent(.navigated)
-    }
-
     private func closeDialog(_ event: DevTools.Event) async {
-        struct Dialog: Decodable {
-            let type: String
-            let message: String
-        }
         // In a browser with a window, the user closes the dialog.
-        guard !settings.hasWindow, let dialog: Dialog = event.parameters() else { return }
-        if dialog.type != "beforeunload" { report("a dialog was closed: \(quoted(dialog.message))", isEvent: true) }
-        try? await devTools.run(
-            "Page.handleJavaScriptDialog",
-            ["accept": dialog.type == "beforeunload"],
-            in: event.session
-        )
+        guard !settings.hasWindow, let type: String = event["type"], let message: String = event["message"] else {
+            return
+        }
+        if type != "beforeunload" { report("a dialog was closed: \(quoted(message))", isEvent: true) }
+        try? await devTools.run("Page.handleJavaScriptDialog", ["accept": type == "beforeunload"], in: event.session)
     }
 }

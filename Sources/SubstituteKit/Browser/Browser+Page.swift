@@ -188,54 +188,48 @@ extension Browser {
         try await Task.sleep(nanoseconds: 100_000_000)
     }
 
-    /// Evaluates an expression in an isolated world, which the page's scripts cannot change.
+    /// Evaluates an expression in the page.
     ///
+    /// - Parameters:
+    ///   - expression: The expression; a promise is awaited.
+    ///   - type: The type of the value.
+    ///   - seconds: The timeout.
+    ///   - isIsolated: True for an isolated world, which the page's scripts cannot change; false only for pages that
+    ///     the tool has written.
+    /// - Returns: The value.
     /// - Throws: ``ToolError`` if the page does not answer.
-    func value<Value: Decodable>(
+    @discardableResult
+    func value<Value: Decodable & Sendable>(
         of expression: String,
         _ type: Value.Type,
-        within seconds: Double = DevTools.patience
+        within seconds: Double = DevTools.patience,
+        isIsolated: Bool = true
     ) async throws -> Value {
         let session = page?.session
-        let patience = min(seconds, settings.limit)
+        let patience = isIsolated ? min(seconds, settings.limit) : seconds
+        var parameters: [String: any Sendable] = [
+            "expression": expression, "awaitPromise": true, "returnByValue": true,
+        ]
         do {
-            let tree: Tree = try await devTools.run("Page.getFrameTree", in: session, within: patience)
-            let world: World = try await devTools.run(
-                "Page.createIsolatedWorld",
-                ["frameId": tree.frameTree.frame.id, "worldName": "substitute"],
-                in: session,
-                within: patience
-            )
+            if isIsolated {
+                let tree: Tree = try await devTools.run("Page.getFrameTree", in: session, within: patience)
+                let world: World = try await devTools.run(
+                    "Page.createIsolatedWorld",
+                    ["frameId": tree.frameTree.frame.id, "worldName": "substitute"],
+                    in: session,
+                    within: patience
+                )
+                parameters["contextId"] = world.executionContextId
+            }
             let evaluation: Evaluation<Value> = try await devTools.run(
                 "Runtime.evaluate",
-                [
-                    "expression": expression, "contextId": world.executionContextId, "awaitPromise": true,
-                    "returnByValue": true,
-                ],
+                parameters,
                 in: session,
                 within: patience
             )
             return evaluation.result.value
         } catch DevTools.Failure.silent {
             throw failure ?? ToolError(incompleteness ?? "the page does not answer; it is busy")
-        }
-    }
-
-    /// Evaluates an expression in the page itself; only for pages that the tool has written.
-    ///
-    /// - Throws: ``ToolError`` if the evaluation takes longer than a minute.
-    @discardableResult
-    func evaluate<Value: Decodable & Sendable>(_ expression: String, _ type: Value.Type) async throws -> Value {
-        do {
-            let evaluation: Evaluation<Value> = try await devTools.run(
-                "Runtime.evaluate",
-                ["expression": expression, "awaitPromise": true, "returnByValue": true],
-                in: page?.session,
-                within: 60
-            )
-            return evaluation.result.value
-        } catch DevTools.Failure.silent {
-            throw ToolError("the browser did not answer within a minute")
         }
     }
 

@@ -100,17 +100,12 @@ extension Browser {
     }
 
     func answerPassword(_ event: DevTools.Event) async {
-        struct Challenge: Decodable {
-            struct Request: Decodable { let url: String }
-            let requestId: String
-            let request: Request
-        }
-        guard let challenge: Challenge = event.parameters() else { return }
-        traffic.protect(challenge.request.url)
+        guard let request: String = event["requestId"], let url: String = event["request", "url"] else { return }
+        traffic.protect(url)
         // Without a window, no user can type a password.
-        if !settings.hasWindow { report("\(shortened(challenge.request.url)) asks for a password", isEvent: true) }
+        if !settings.hasWindow { report("\(shortened(url)) asks for a password", isEvent: true) }
         let response = ["response": settings.hasWindow ? "Default" : "CancelAuth"]
-        let parameters: [String: any Sendable] = ["requestId": challenge.requestId, "authChallengeResponse": response]
+        let parameters: [String: any Sendable] = ["requestId": request, "authChallengeResponse": response]
         try? await devTools.run("Fetch.continueWithAuth", parameters)
     }
 }

@@ -26,39 +26,31 @@ struct BrowserProgram: Equatable {
     /// - Returns: A program that exists.
     /// - Throws: ``ToolError`` if there is no such program; the error's message lists what was searched for.
     static func find(_ named: String?, _ console: Console) throws(ToolError) -> BrowserProgram {
-        if let named { return try find(named, by: "--browser", console) }
-        if let named = console.environment["SUBSTITUTE_BROWSER"], !named.isEmpty {
-            return try find(named, by: "SUBSTITUTE_BROWSER", console)
-        }
+        let variable = console.environment["SUBSTITUTE_BROWSER", default: ""]
+        let named = named ?? (variable.isEmpty ? nil : variable)
+        let found = (named.map { paths(of: $0, console) } ?? candidates(console)).filter(isProgram)
         // The sandbox of a snap or flatpak denies the browser access to the profile in the tool's folder.
-        var confined: [String] = []
-        for path in candidates(console) where isProgram(path) {
-            guard isConfined(path) else { return BrowserProgram(path: path) }
-            confined.append(path)
+        if let path = found.first(where: { !isConfined($0) }) { return BrowserProgram(path: path) }
+        let confined =
+            found.isEmpty ? "" : "; \(found.joined(separator: ", ")) is a snap or flatpak, which cannot be used"
+        if let named {
+            throw ToolError("\(quoted(named)), which --browser or SUBSTITUTE_BROWSER names, is no program\(confined)")
         }
-        let reason =
-            confined.isEmpty ? "" : "; \(confined.joined(separator: ", ")) is a snap or flatpak, which cannot be used"
         throw ToolError(
-            "there is no browser that can be used\(reason). Looked for \(names.joined(separator: ", ")) in "
+            "there is no browser that can be used\(confined). Looked for \(names.joined(separator: ", ")) in "
                 + "PATH, and on a Mac for \(apps.joined(separator: ", ")) in Applications. Install one, or name one with "
                 + "--browser PATH or SUBSTITUTE_BROWSER"
         )
     }
 
-    private static func find(_ named: String, by what: String, _ console: Console) throws(ToolError) -> BrowserProgram {
-        var paths = named.contains("/") ? [console.folder.url(named).path] : inPath(named, console)
+    /// Returns the paths that a path or the name of a program may mean.
+    private static func paths(of name: String, _ console: Console) -> [String] {
+        let paths = name.contains("/") ? [console.folder.url(name).path] : inPath(name, console)
         // A macOS app is a folder, and the program in it has the app's name.
-        if let app = paths.first, app.hasSuffix(".app") {
-            let name = URL(fileURLWithPath: app).deletingPathExtension().lastPathComponent
-            paths.append("\(app)/Contents/MacOS/\(name)")
+        let apps = paths.filter { $0.hasSuffix(".app") }.map { app in
+            "\(app)/Contents/MacOS/\(URL(fileURLWithPath: app).deletingPathExtension().lastPathComponent)"
         }
-        guard let path = paths.first(where: isProgram) else {
-            throw ToolError("\(what) names \(quoted(named)), which is not a program")
-        }
-        if isConfined(path) {
-            throw ToolError("\(what) names \(quoted(named)), a snap or flatpak, which cannot be used; name another")
-        }
-        return BrowserProgram(path: path)
+        return paths + apps
     }
 
     /// Returns every path at which a browser may be installed, in the order in which they are tried.

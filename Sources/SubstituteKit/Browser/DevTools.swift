@@ -15,6 +15,12 @@ final class DevTools: @unchecked Sendable {
         let session: String?
         fileprivate let message: Data
 
+        /// Returns a member of the parameters by its path; nil if there is none of this type.
+        subscript<Value>(path: String...) -> Value? {
+            let root = (try? JSONSerialization.jsonObject(with: message)) as? [String: Any]
+            return path.reduce(root?["params"]) { ($0 as? [String: Any])?[$1] } as? Value
+        }
+
         /// Returns the event's parameters; nil if they do not have this type.
         func parameters<Value: Decodable>(_ type: Value.Type = Value.self) -> Value? {
             try? JSONDecoder().decode(Parameters<Value>.self, from: message).params

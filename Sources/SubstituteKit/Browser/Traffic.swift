@@ -31,11 +31,6 @@ final class Traffic: @unchecked Sendable {
     /// Discards the loads of an earlier page, because the browser does not report the end of every abandoned load.
     func reset() { change { $0.running = [:] } }
 
-    private struct Ended: Decodable {
-        let requestId: String
-        let errorText: String?
-    }
-
     /// The errors after which a body is incomplete.
     private static let losses: Set = [
         "net::ERR_CONTENT_LENGTH_MISMATCH", "net::ERR_INCOMPLETE_CHUNKED_ENCODING",
@@ -44,30 +39,25 @@ final class Traffic: @unchecked Sendable {
         "net::ERR_QUIC_PROTOCOL_ERROR", "net::ERR_NETWORK_CHANGED", "net::ERR_TIMED_OUT",
     ]
 
-    private struct Sent: Decodable {
-        let requestId: String
-        let headers: [String: String]
-    }
-
     /// Handles an event of the `Network` domain.
     ///
     /// The domain reports most loads, but a page's first loads may be missing.
     func receive(_ event: DevTools.Event) {
         switch event.method {
         case "Network.loadingFinished", "Network.loadingFailed":
-            guard let ended: Ended = event.parameters() else { return }
+            guard let request: String = event["requestId"] else { return }
             change { traffic in
-                traffic.running[ended.requestId] = nil
-                if Self.losses.contains(ended.errorText ?? "") { traffic.lost.insert(ended.requestId) }
+                traffic.running[request] = nil
+                if Self.losses.contains(event["errorText"] ?? "") { traffic.lost.insert(request) }
             }
         case "Network.requestWillBeSentExtraInfo":
-            guard let sent: Sent = event.parameters() else { return }
-            let names = Set(sent.headers.keys.map { $0.lowercased() })
+            guard let request: String = event["requestId"], let fields: [String: Any] = event["headers"] else { return }
+            let names = Set(fields.keys.map { $0.lowercased() })
             change { traffic in
-                var carried = traffic.credentials[sent.requestId] ?? Credentials()
+                var carried = traffic.credentials[request] ?? Credentials()
                 if names.contains("authorization") { carried.hasAuthorization = true }
                 if names.contains("cookie") { carried.hasCookies = true }
-                traffic.credentials[sent.requestId] = carried
+                traffic.credentials[request] = carried
             }
         default: break
         }

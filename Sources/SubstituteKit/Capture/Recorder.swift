@@ -12,7 +12,7 @@ import SubstituteCheckKit
 // Mutable state is only accessed inside the lock.
 final class Recorder: Interceptor, @unchecked Sendable {
     private let lock = NSLock()
-    private let file: FileHandle
+    private var recording = HAREntry.beginning(creator: "substitute", version: libraryVersion)
     /// Every load with a recorded body, kept to find out later whether the load broke off.
     private var loads: [(url: String, identifier: String, isDocument: Bool, traffic: Traffic)] = []
     private var seen: Set<String> = []
@@ -29,51 +29,24 @@ final class Recorder: Interceptor, @unchecked Sendable {
     }
     private var currentTraffic: Traffic?
 
-    /// Begins a recording in a temporary file without a name.
-    ///
-    /// No other user can read this file, and the system deletes it once it is closed.
-    ///
     /// - Parameters:
     ///   - limit: The maximum size of a recorded body, in bytes.
     ///   - whenRecorded: Called after each recorded response, with the number of responses so far, and the number of
     ///     their bytes.
-    /// - Throws: ``ToolError`` if the recording cannot be written.
-    init(limit: Int, whenRecorded: @escaping @Sendable (Int, Int) -> Void) throws {
+    init(limit: Int, whenRecorded: @escaping @Sendable (Int, Int) -> Void) {
         (self.limit, self.whenRecorded) = (min(limit, BrowserSettings.largestBody), whenRecorded)
-        var path = Array("\(FileManager.default.temporaryDirectory.path)/substitute-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&path)
-        guard descriptor >= 0 else { throw ToolError("nothing can be recorded: \(String(cString: strerror(errno)))") }
-        unlink(path)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        try write(HAREntry.beginning(creator: "substitute", version: libraryVersion))
     }
 
     /// The maximum size of all bodies together, in bytes, because the import holds the recording in memory.
     private static let maximumTotal = 1_000_000_000
 
-    /// Ends the recording.
+    /// Returns the complete recording.
     ///
-    /// - Returns: The complete recording.
-    /// - Throws: An error if a part of the recording could not be written or read.
+    /// - Throws: An error if a part of the recording could not be encoded.
     func finish() throws -> Data {
         try lock.withLock {
             if let problem { throw problem }
-            try write(HAREntry.end)
-            do {
-                try file.seek(toOffset: 0)
-                return try file.readToEnd() ?? Data()
-            } catch {
-                throw ToolError("the recording cannot be read: \(FileSystem.reason(error))")
-            }
-        }
-    }
-
-    private func write(_ data: Data) throws {
-        do {
-            try file.write(contentsOf: data)
-        } catch {
-            throw ToolError("the recording cannot be written: \(FileSystem.reason(error))")
+            return recording + HAREntry.end
         }
     }
 
@@ -160,7 +133,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
             guard seen.insert(entry.identity).inserted else { return }
             do {
                 let json = try entry.json
-                try write((count > 0 ? Data(",\n".utf8) : Data("\n".utf8)) + json)
+                recording += Data((count > 0 ? ",\n" : "\n").utf8) + json
             } catch {
                 problem = problem ?? error
             }

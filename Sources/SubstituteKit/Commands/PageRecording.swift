@@ -31,7 +31,7 @@ enum PageRecording {
 
         let screens: [Device] = devices.isEmpty ? [.desktop] : devices
         let show = console.network.showProgress
-        let recorder = try Recorder(limit: filter.limit ?? .max) { count, bytes in
+        let recorder = Recorder(limit: filter.limit ?? .max) { count, bytes in
             show?(ProgressLine.line("\(counted(count, "response")), \(ByteCount(bytes))"))
         }
         settings.maximumBody = recorder.limit

@@ -91,9 +91,6 @@ struct IncomingBody {
         var charset: TextCharset?
         if let served, served.takesCharset || served.canonical.takesCharset {
             charset = isDecoded ? .utf8 : TextCharset(of: bytes, as: served)
-        } else if isDecoded, served?.isXML == true, TextCharset.isMisdeclared(bytes) {
-            // The declaration names the encoding before the recorder decoded the text. The type has precedence.
-            charset = .other("utf-8")
         }
         if charset == .unknown {
             remarks.append("is not UTF-8, and its encoding is not known, so letters may look wrong")

@@ -85,21 +85,15 @@ struct OutputFolder {
         let written = Self.fingerprints(in: text)
         for name in try FileManager.default.subpathsOfDirectory(atPath: url.path) {
             let file = url.appendingPathComponent(name)
-            let isOther =
-                FileSystem.kind(of: file.path) != .typeDirectory && written[name] == nil && name != Self.listName
-                && !Self.generated.contains(where: name.hasPrefix) && !Self.strangers.contains(file.lastPathComponent)
-            if let known = written[name], try Fingerprint(of: file, named: quoted(name)) != known {
-                throw UsageError(
-                    "\(quoted("\(path)/\(name)")) was edited since this tool wrote it, and the folder is replaced whole; "
-                        + "keep the edit elsewhere and remove the folder, or name a new folder"
-                )
-            }
-            if isOther {
-                throw UsageError(
-                    "this tool did not write \(quoted("\(path)/\(name)")), and replaces the folder whole; move the file, or "
-                        + "name a new folder"
-                )
-            }
+            let isIgnored =
+                FileSystem.kind(of: file.path) == .typeDirectory || name == Self.listName
+                || Self.generated.contains(where: name.hasPrefix) || Self.strangers.contains(file.lastPathComponent)
+            if isIgnored { continue }
+            if let known = written[name], try Fingerprint(of: file, named: quoted(name)) == known { continue }
+            throw UsageError(
+                "this tool did not write \(quoted("\(path)/\(name)")), or it was edited since, and the folder is "
+                    + "replaced whole; move the file, or name a new folder"
+            )
         }
     }
 

@@ -23,13 +23,4 @@ enum TextCharset: Equatable {
             self = guess.map { .other($0) } ?? .unknown
         }
     }
-
-    /// True for a text in UTF-8 whose XML declaration names another encoding.
-    static func isMisdeclared(_ text: Data) -> Bool {
-        let head = String(decoding: text.prefix(1024), as: UTF8.self)
-        return head.firstMatch(of: declaration).map { $0.1.lowercased() != "utf-8" } ?? false
-    }
-
-    nonisolated(unsafe) private static let declaration =
-        /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([A-Za-z0-9_:.\-]+)/
 }

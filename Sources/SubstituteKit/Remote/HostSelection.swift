@@ -26,13 +26,6 @@ struct HostSelection {
 }
 
 extension URLPattern {
-    /// The port in the URL; if the URL contains no port, the default port of its scheme.
-    var port: Int {
-        let authority = address.authority
-        let host = HostPattern.host(of: authority)
-        return Int(authority.dropFirst(host.count + 1)) ?? (isSecure ? 443 : 80)
-    }
-
     /// True for https; false for http.
     var isSecure: Bool { targetURL.lowercased().hasPrefix("https:") }
 }

@@ -46,7 +46,8 @@ struct ReferenceSelection {
     private static func isSameServer(_ own: URLPattern, _ other: URLPattern) -> Bool {
         let (first, second) = (own.address.authority, other.address.authority)
         // An authority omits its default port, so an http URL and an https URL can have the same authority.
-        return first == second && (own.isSecure == other.isSecure || other.isSecure && own.port == 80)
+        return first == second
+            && (own.isSecure == other.isSecure || other.isSecure && HostPattern.host(of: first) == first)
     }
 
     /// One line of output for each server and reason.

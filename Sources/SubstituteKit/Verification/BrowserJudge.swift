@@ -45,7 +45,7 @@ struct BrowserJudge {
                       return all;
                     })(\(Self.judge))
                     """
-                mistakes += try await browser.evaluate(script, [Mistake?].self)
+                mistakes += try await browser.value(of: script, [Mistake?].self, within: 60, isIsolated: false)
             }
             return mistakes
         }

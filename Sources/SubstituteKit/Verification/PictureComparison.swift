@@ -48,17 +48,23 @@ struct PictureComparison: Decodable, Sendable {
         try await browser.load("about:blank")
         // A DevTools message holds at most 100 MB, so the screenshots are sent in parts.
         for (name, picture) in [("first", first), ("second", second)] {
-            try await browser.evaluate("(globalThis.\(name) = '', true)", Bool.self)
+            try await browser.value(of: "(globalThis.\(name) = '', true)", Bool.self, isIsolated: false)
             var rest = picture[...]
             while !rest.isEmpty {
-                try await browser.evaluate(
-                    "(globalThis.\(name) += '\(rest.prefix(Self.partLength))', true)",
-                    Bool.self
+                try await browser.value(
+                    of: "(globalThis.\(name) += '\(rest.prefix(Self.partLength))', true)",
+                    Bool.self,
+                    isIsolated: false
                 )
                 rest = rest.dropFirst(Self.partLength)
             }
         }
-        self = try await browser.evaluate("(\(Self.comparison))(first, second, \(scale))", PictureComparison.self)
+        self = try await browser.value(
+            of: "(\(Self.comparison))(first, second, \(scale))",
+            PictureComparison.self,
+            within: 60,
+            isIsolated: false
+        )
     }
 
     private static let partLength = 32_000_000

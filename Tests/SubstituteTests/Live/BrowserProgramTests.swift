@@ -76,7 +76,7 @@ struct BrowserProgramTests {
         #expect(await capture("--browser", "./My Browser.app", environment: variable).errors.hasSuffix("an app\n"))
         let missing = await capture("--browser", "three", environment: variable)
         #expect(
-            missing.errors == "substitute add: --browser names \"three\", which is not a program\n",
+            missing.errors.hasSuffix("\"three\", which --browser or SUBSTITUTE_BROWSER names, is no program\n"),
             "\(missing)"
         )
     }
