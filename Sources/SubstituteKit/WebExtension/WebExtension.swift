@@ -147,13 +147,13 @@ struct WebExtension {
 
     /// Returns `scheme://host` for each URL.
     ///
+    /// A host counts even if all its entries are left to the network: its pages may ask for the other hosts' files.
     /// The port is removed, because Firefox's match patterns do not support ports.
     private static func hosts(of ruleset: Ruleset) -> [String] {
-        let used = Set(ruleset.rules.map(\.substitution))
-        let hosts = used.flatMap { ruleset.substitutions[$0].addresses }.map {
-            "\($0.scheme)://\(HostPattern.host(of: $0.authority))"
+        let addresses = ruleset.substitutions.flatMap(\.addresses).map {
+            ($0.scheme, HostPattern.host(of: $0.authority))
         }
-        return Set(hosts).sorted()
+        return Set(addresses.filter { HostPattern.isHost($0.1) }.map { "\($0.0)://\($0.1)" }).sorted()
     }
 
     /// Returns the percent-encoded form of a path for a URL.

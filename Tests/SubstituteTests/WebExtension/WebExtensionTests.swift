@@ -448,6 +448,15 @@ struct WebExtensionTests {
         #expect(page.contains("\\u003cscript>.css") && !page.contains("<script>.css"))
     }
 
+    @Test("A page's host is requested, too, if everything else lies on other hosts")
+    func pageHost() async throws {
+        try write(#"{ "https://site/": "a.html", "https://cdn/a.css": "a.css" }"#, files: ["a.html", "a.css"])
+        let result = try await make()
+        #expect(result.status == 0 && result.output.contains("shows 1 URL"), "\(result)")
+        let manifest = try JSONSerialization.jsonObject(with: Data(written("manifest.json").utf8)) as? [String: Any]
+        #expect(manifest?["host_permissions"] as? [String] == ["https://cdn/*", "https://site/*"])
+    }
+
     @Test("The same manifest always gives the same bytes")
     func deterministic() async throws {
         try write(
