@@ -194,12 +194,6 @@ struct PluginTests {
             #expect(check.output.contains("1 URL, 1 file, 8 bytes: 1 image"), "\(check.output)")
             try move(place, to: Self.folder)
         }
-        // This is almost the folder name that an app looks for.
-        try move(Self.folder, to: "Sources/App/Substitution")
-        try declare(".copy(\"Substitution\")")
-        #expect(try await swift(["build"]).output.contains("warning: the folder is called \"Substitution\""))
-        try move("Sources/App/Substitution", to: Self.folder)
-        try declare(".copy(\"Substitutions\")")
     }
 
     /// Runs the README's commands in several current folders.

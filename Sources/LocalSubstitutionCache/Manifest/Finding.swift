@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// An issue whose position is a byte offset, not yet a line and a column.
 package struct Finding: Hashable, Sendable {
@@ -58,7 +58,7 @@ package struct SourceText: Sendable {
     /// Finds the lines of the text.
     ///
     /// Cost: one pass over the text.
-    init(name: String, bytes: Data) {
+    package init(name: String, bytes: Data) {
         self.name = name
         var starts = [0]
         bytes.withUnsafeBytes { bytes in

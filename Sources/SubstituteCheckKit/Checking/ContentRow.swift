@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 import SubstitutionRules
 
 /// A row of `Resources/rules.json`: a rule for the content or the name of files.
@@ -19,7 +20,7 @@ struct ContentRow: Decodable, Sendable {
     /// The beginnings of three or more lines, in their order.
     private let lines: [String]?
     /// The regular expression that the path matches.
-    private let name: String?
+    private let name: Pattern?
     /// True if only files of an entry for a folder are judged, which the entry does not name.
     private let folders: Bool?
     /// True if only texts are judged.
@@ -49,6 +50,7 @@ struct ContentRow: Decodable, Sendable {
         let words = says?.replacingOccurrences(of: "{line}", with: "\(line ?? 1)")
             .replacingOccurrences(of: "{column}", with: "\(column)")
             .replacingOccurrences(of: "{type}", with: type.canonical.essence)
+            .replacingOccurrences(of: "{fact}", with: found)
             .replacingOccurrences(of: "{found}", with: quoted(found))
         return words.map { ContentFinding(code, $0, of: line == nil ? "" : path) }
     }
@@ -70,17 +72,16 @@ struct ContentRow: Decodable, Sendable {
 
     /// Returns the text that meets the condition, and its line in a text.
     private func match(in file: FileSample) -> (found: String, line: Int?)? {
+        if let fact = ContentRules.facts[code] { return fact(file).map { ($0, nil) } }
         if let lacks { return file.beginning.hasPrefix(lacks) ? nil : (lacks, nil) }
         if let starts { return starts.first { file.head.starts(with: $0.utf8) }.map { ($0, nil) } }
-        if let regex = Self.names[name ?? ""] {
-            return file.path.firstMatch(of: regex).map { (String(file.path[$0.range].trimmingPrefix("/")), nil) }
-        }
+        if let name { return name.place(in: file.path).map { (String(file.path[$0].trimmingPrefix("/")), nil) } }
         // Large texts, and texts of an unknown type, are judged by their beginning.
         guard let data = file.text ?? (FileFormat.isBinary(file.head) ? nil : Data(file.head)) else { return nil }
         let places =
             lines.map { place(of: $0, in: data).map { [$0] } ?? [] }
             ?? (holds ?? [:]).compactMap { mark, count in data.place(of: mark, before: count).map { ($0, mark) } }
-        return places.min { $0.0 < $1.0 }.map { ($0.1, data.line(of: $0.0)) }
+        return places.min { $0.0 < $1.0 }.map { ($0.1, SourceText(name: "", bytes: data).position(of: $0.0).line) }
     }
 
     /// Returns the place of the first of several lines that begin like this, in this order.
@@ -92,19 +93,9 @@ struct ContentRow: Decodable, Sendable {
         }
         return places.first.map { ($0, lines[0]) }
     }
-
-    // A regular expression that is never changed may be shared.
-    nonisolated(unsafe) private static let names: [String: Regex<AnyRegexOutput>] = Dictionary(
-        uniqueKeysWithValues: ContentRules.rows.compactMap { row in
-            row.name.flatMap { name in (try? Regex(name)).map { (name, $0) } }
-        }
-    )
 }
 
 extension Data {
-    /// Returns the line of a place in a text, counted from 1.
-    func line(of place: Index) -> Int { self[..<place].count { $0 == UInt8(ascii: "\n") } + 1 }
-
     /// Returns the place of a text; nil if it does not occur from `start` on.
     private func place(of mark: String, from start: Int) -> Int? {
         let mark = Array(mark.utf8)

@@ -6,15 +6,16 @@ import SubstitutionChecking
 extension ContentRules {
     /// Finds a file whose entry says the wrong type, and which is right itself.
     static func wrongType(_ file: FileSample) -> ContentFinding? {
-        guard file.substitution?.entry.type != nil, let format = otherFormat(of: file), let type = format.usualType
+        guard file.substitution?.entry.type != nil, let format = otherFormat(of: file),
+            format.fileExtension != nil, let type = format.usualType
         else { return nil }
         // The field can be removed if the file's extension gives the right type.
         let isNamedRight = MediaType(fileName: file.path).flatMap(FileFormat.expected)?.contains(format) ?? false
         let remedy = isNamedRight ? "remove \"type\", or write" : "write"
         return ContentFinding(
             "wrong-type",
-            "is \(format.article), but \"type\" says \(file.type.essence); \(remedy) \"type\": \(quoted(type.essence))",
-            of: format.rawValue
+            "is \(format.article), but \"type\" says \(file.type.essence); \(remedy) \"type\": \(quoted(type))",
+            of: format.name
         )
     }
 
@@ -25,7 +26,7 @@ extension ContentRules {
             return ContentFinding(
                 "wrong-format",
                 "is \(format.article), but is sent as \(file.type.essence); \(remedy)",
-                of: format.rawValue
+                of: format.name
             )
         }
         guard file.format == nil else { return nil }
@@ -37,7 +38,7 @@ extension ContentRules {
             return ContentFinding("wrong-format", "\(cause); export it again", of: "text")
         }
         if isUnclear(file.head, among: expected) { return nil }
-        let names = FileFormat.allCases.filter(expected.contains).map(\.article).joined(separator: " or ")
+        let names = FileFormat.list(expected, \.article)
         let cause =
             file.firstTag.map { "begins with \(quoted("<\($0)")), so it is HTML or XML, not \(names)" }
             ?? "does not begin like \(names), so it is damaged or something else"
@@ -75,11 +76,11 @@ extension ContentRules {
         let start = file.lastIndex(of: "/").map(file.index(after:)) ?? file.startIndex
         let name = file[..<(file[start...].lastIndex(of: ".") ?? file.endIndex)]
         // A film and a sound may be in the same format.
-        let isSound = format == .mp4 && expected.contains(where: { [.mp3, .wav, .flac, .ogg].contains($0) })
+        let isSound = format == .mp4 && MediaType(fileName: file)?.kind == "audio"
         let rename = (isSound ? "m4a" : format.fileExtension).map {
             "rename it to \(quoted("\(name).\($0)")), on disk and here"
         }
-        let exported = FileFormat.allCases.filter(expected.contains).map(\.rawValue).joined(separator: " or ")
+        let exported = FileFormat.list(expected, \.name)
         return [rename, exported.isEmpty ? "name another file" : "export it as \(exported)"].compactMap(\.self)
             .joined(separator: ", or ")
     }

@@ -12,30 +12,19 @@ extension ContentRules {
     /// The number of pixels above which a picture needs too much memory: 100 MB with four bytes for each pixel.
     private static let mostPixels = 25_000_000
 
-    static func large(_ file: FileSample) -> ContentFinding? {
-        guard file.type.essence.hasPrefix("image/"), file.size > pictureSize else { return nil }
-        let cause = "is \(ByteCount(file.size)), more than a whole page should be"
-        return ContentFinding("large-picture", "\(cause); export it smaller, at the size at which it is shown")
-    }
-
-    static func pixels(_ file: FileSample) -> ContentFinding? {
-        guard let picture = file.picture, picture.width * picture.height > mostPixels else { return nil }
-        let memory = ByteCount(min(picture.width * picture.height, .max / 4) * 4)
-        let cause = "has \(picture.width) × \(picture.height) pixels, which take \(memory) of memory when it is shown"
-        return ContentFinding("many-pixels", "\(cause); export it at the size at which it is shown")
-    }
-
-    static func colours(_ file: FileSample) -> ContentFinding? {
-        guard file.picture?.components == 4 else { return nil }
-        let cause = "has the colours of print (CMYK), which browsers show differently"
-        return ContentFinding("print-colours", "\(cause); export it in RGB")
-    }
-
-    static func position(_ file: FileSample) -> ContentFinding? {
-        guard file.picture?.hasPosition == true else { return nil }
-        let cause = "holds the place at which it was taken (GPS), and everybody who has the app can read it"
-        return ContentFinding("place-in-photo", "\(cause); export it without location")
-    }
+    /// The facts of which the rows of pictures tell; nil if there is nothing to tell.
+    static let facts: [String: @Sendable (FileSample) -> String?] = [
+        "large-picture": { file in
+            file.type.kind == "image" && file.size > pictureSize ? "\(ByteCount(file.size))" : nil
+        },
+        "many-pixels": { file in
+            guard let picture = file.picture, picture.width * picture.height > mostPixels else { return nil }
+            let memory = ByteCount(min(picture.width * picture.height, .max / 4) * 4)
+            return "\(picture.width) × \(picture.height) pixels, which take \(memory) of memory"
+        },
+        "print-colours": { $0.picture?.components == 4 ? "CMYK" : nil },
+        "place-in-photo": { $0.picture?.hasPosition == true ? "GPS" : nil },
+    ]
 }
 
 /// The facts in the header of a PNG or a JPEG.

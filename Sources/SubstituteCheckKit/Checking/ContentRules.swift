@@ -29,10 +29,9 @@ package enum ContentRules {
 
     /// The functions of the rows that have no condition.
     static let functions: [String: @Sendable (FileSample) -> ContentFinding?] = [
-        "url-in-name": urlInName, "empty-file": empty, "wrong-type": wrongType, "wrong-format": wrongFormat,
+        "empty-file": empty, "wrong-type": wrongType, "wrong-format": wrongFormat,
         "markup-in-code": markup,
-        "broken-json": brokenJSON, "repeated-name": repeatedName, "large-picture": large, "many-pixels": pixels,
-        "print-colours": colours, "place-in-photo": position,
+        "broken-json": brokenJSON, "repeated-name": repeatedName,
     ]
 
     /// Returns the mistakes in a file.
@@ -76,27 +75,6 @@ package enum ContentRules {
         )
     }
 
-    /// Finds a file whose name still has the query or the escapes of its URL, as downloads leave them.
-    ///
-    /// In the URL for which the file answers, the "?" or the "%" of the name is escaped.
-    private static func urlInName(_ file: FileSample) -> ContentFinding? {
-        let path = file.path
-        guard let substitution = file.substitution, substitution.namedFile.hasSuffix("/") else { return nil }
-        let plain = String(path.prefix { $0 != "?" })
-        let isQuery = plain != path && MediaType(fileName: plain) != nil
-        let name = isQuery ? plain : path.percentDecoded
-        guard let name, name != path, name.count(where: { $0 == "/" }) == path.count(where: { $0 == "/" }) else {
-            return nil
-        }
-        let rest = isQuery ? ", and write \"ignoreQuery\" into the entry if requests have a query" : ""
-        return ContentFinding(
-            "url-in-name",
-            "answers only for \(quoted(substitution.url)), because its name has \(isQuery ? "a query" : "an escape") of "
-                + "a URL; rename it to \(quoted(name))\(rest)",
-            of: isQuery ? "query" : "escape"
-        )
-    }
-
     // MARK: - JSON
 
     private static func json(_ file: FileSample) -> Data? {
@@ -131,7 +109,7 @@ package enum ContentRules {
         else { return nil }
         return ContentFinding(
             "repeated-name",
-            "has \(quoted(name)) in line \(text.line(of: offset)) a second time in one object, and programs keep only "
+            "has \(quoted(name)) in line \(JSONProblem("", at: offset, in: text).line) a second time in one object, and programs keep only "
                 + "one of them; remove one",
             of: file.path
         )

@@ -11,13 +11,7 @@ package enum FileKind: String, CaseIterable {
     case other
 
     /// The noun for one file of this kind.
-    package var noun: String {
-        switch self {
-        case .image, .font, .video, .text: rawValue
-        case .audio: "sound"
-        case .other: "other file"
-        }
-    }
+    package var noun: String { [.audio: "sound", .other: "other file"][self] ?? rawValue }
 
     package var plural: String { noun + "s" }
 
@@ -25,20 +19,7 @@ package enum FileKind: String, CaseIterable {
     package var title: String { plural.prefix(1).uppercased() + plural.dropFirst() }
 
     package init(_ type: MediaType) {
-        let essence = type.canonical.essence
-        let kinds: [(String, FileKind)] = [
-            ("image/", .image), ("font/", .font), ("audio/", .audio), ("video/", .video), ("text/", .text),
-        ]
-        if let kind = kinds.first(where: { essence.hasPrefix($0.0) })?.1 {
-            self = kind
-        } else if essence.hasSuffix("+json") || essence.hasSuffix("+xml")
-            || ["json", "xml", "yaml", "toml", "ld+json"].contains(where: {
-                essence == "application/\($0)"
-            })
-        {
-            self = .text
-        } else {
-            self = .other
-        }
+        let kinds: [Substring: FileKind] = ["image": .image, "font": .font, "audio": .audio, "video": .video]
+        self = kinds[Substring(type.canonical.kind)] ?? (type.isText ? .text : .other)
     }
 }

@@ -75,14 +75,8 @@ struct FileSample {
     /// The name of the tag with which the text begins, after any comments; nil if it begins with no tag.
     ///
     /// A stylesheet or a script may begin with an HTML comment (CSS Syntax §3.1, ECMA 262 §B.1.1).
-    var firstTag: String? {
-        var rest = beginning
-        while rest.hasPrefix("<!--") {
-            guard let end = rest.range(of: "-->") else { return nil }
-            rest = rest[end.upperBound...].drop(while: \.isWhitespace)
-        }
-        return rest.prefixMatch(of: Self.tagStart).map { String($0.1) }
-    }
+    var firstTag: String? { beginning.prefixMatch(of: Self.tagStart).map { String($0.1) } }
 
-    nonisolated(unsafe) private static let tagStart = /<([?!]?[A-Za-z][A-Za-z0-9:\-]*)/
+    nonisolated(unsafe) private static let tagStart =
+        /(?>\s*<!--.*?-->)*+\s*<([?!]?[A-Za-z][A-Za-z0-9:\-]*)/.dotMatchesNewlines()
 }

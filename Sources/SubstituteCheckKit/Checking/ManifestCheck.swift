@@ -84,10 +84,7 @@ package struct ManifestCheck {
     ) {
         (self.name, self.text, self.folder, self.date) = (name, text, folder, date)
         manifest = SubstitutionManifest(checking: text, name: name, url: url)
-        var (found, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsAll, warns: judgesFiles)
-        if found.contains(where: { $0.severity == .error }), let other = Self.otherKind(of: text, name: name) {
-            found = [other]
-        }
+        let (found, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsAll, warns: judgesFiles)
         let isUsed = found.allSatisfy { $0.severity == .warning }
         let needs = isUsed && judgesFiles ? NeedsCheck(manifest, name: name, substitutions, in: folder, on: date) : nil
         let issues = found + (needs?.issues(each: listsAll, adding) ?? [])
@@ -97,10 +94,7 @@ package struct ManifestCheck {
         }
         // Files that an entry with an error means are not checked.
         let wrongIgnores = isUsed && judgesFiles ? contents.wrongIgnores(ofBrowser: false) : []
-        let own = (url.map(Self.sentences(ofNames:)) ?? []).map {
-            ManifestIssue(.warning, .misnamedFolder, $0, in: name)
-        }
-        self.issues = (own + issues + contents.issues + wrongIgnores).enumerated().sorted { first, second in
+        self.issues = (issues + contents.issues + wrongIgnores).enumerated().sorted { first, second in
             (first.element.line, first.element.column, first.offset)
                 < (second.element.line, second.element.column, second.offset)
         }.map(\.element)
@@ -118,45 +112,6 @@ package struct ManifestCheck {
 
     /// The inventory of the files that ship on `date`.
     package var inventory: Inventory { Inventory(shipped, version: manifest.version) }
-
-    /// Returns an error if the text is the JSON of another program; all other errors are its consequences.
-    private static func otherKind(of text: Data, name: String) -> ManifestIssue? {
-        guard case .object(let members) = RepairingJSONParser.parse(text).value.kind else { return nil }
-        let names = Set(members.map(\.name))
-        guard !names.contains(where: { $0.contains("/") }),
-            let what = otherKinds.first(where: { names.isSuperset(of: $0.names) })?.what
-        else { return nil }
-        let message =
-            "this is \(what), not a manifest, whose keys are URLs; name the manifest, or restore it from a copy"
-        return ManifestIssue(.error, .wrongKind, message, in: name)
-    }
-
-    /// The members by which other files are recognised.
-    private static let otherKinds: [(names: Set<String>, what: String)] = [
-        (["name", "dependencies"], "a file of npm (package.json)"),
-        (["name", "scripts"], "a file of npm (package.json)"), (["short_name"], "the manifest of a web app"),
-        (["name", "icons"], "the manifest of a web app"),
-        (["manifest_version"], "the manifest of a browser extension"),
-    ]
-
-    /// Returns sentences about names that are almost those for which an app looks.
-    private static func sentences(ofNames manifest: URL) -> [String] {
-        let folder = manifest.absoluteURL.standardizedFileURL.deletingLastPathComponent().lastPathComponent
-        var sentences: [String] = []
-        if folder != "Substitutions", suggestion(for: folder, among: ["Substitutions"]) != nil {
-            sentences.append(
-                "the folder is called \(quoted(folder)), but an app looks for \"Substitutions\"; rename the folder, "
-                    + "unless the app's code names it"
-            )
-        }
-        if ManifestLocation.isNearlyManifest(manifest.lastPathComponent) {
-            sentences.append(
-                "the manifest is called \(quoted(manifest.lastPathComponent)), but an app looks for \"manifest.json\"; rename "
-                    + "it, unless the app's code names it"
-            )
-        }
-        return sentences
-    }
 }
 
 extension ManifestIssue {
@@ -180,7 +135,7 @@ extension ManifestIssue {
 
     /// True if the issue is about the whole file; the issue's position, line 1 and column 1, is a placeholder.
     package var isAboutTheWhole: Bool {
-        [.unusedFile, .unreadableManifest, .overBudget, .sameVersion, .misnamedFolder, .wrongIgnore].contains(code)
+        [.unusedFile, .unreadableManifest, .overBudget, .sameVersion, .wrongIgnore].contains(code)
     }
 }
 
@@ -190,8 +145,6 @@ extension ManifestIssue.Code {
     package static let overBudget = Self(rawValue: "over-budget")
     /// The files have changed, and `$version` has not.
     package static let sameVersion = Self(rawValue: "same-version")
-    /// The name of the manifest's folder is almost "Substitutions", the name that an app looks for.
-    static let misnamedFolder = Self(rawValue: "misnamed-folder")
     /// A URL that a file of the manifest loads, and that no entry answers.
     static let missingReference = Self(rawValue: "missing-reference")
 }

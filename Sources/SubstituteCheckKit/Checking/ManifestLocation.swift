@@ -55,13 +55,6 @@ package struct ManifestLocation: Sendable {
         }
         let found = all()
         guard let first = found.first else {
-            if let other = misnamed() {
-                let name = other.split(separator: "/").last.map(String.init) ?? other
-                throw UsageError(
-                    "there is \(quoted(other)), but an app looks for \"manifest.json\"; rename it to "
-                        + quoted(String(other.dropLast(name.count)) + "manifest.json")
-                )
-            }
             throw UsageError(
                 "there is no manifest here; the tool looks for \(Self.places.dropFirst().joined(separator: ", ")) "
                     + "and manifest.json, here and in the folders above, up to the package's. "
@@ -117,36 +110,10 @@ package struct ManifestLocation: Sendable {
         word == "-" || word.contains("://") || word.hasPrefix("//")
     }
 
-    /// Returns a file here that is probably a manifest with a wrong name; nil if there is none.
-    private func misnamed() -> String? {
-        let places = ["", "Substitutions"] + current.names(in: "").sorted().map { "\($0)/Substitutions" }
-        return places.lazy.flatMap { place in
-            current.names(in: place).sorted().filter(Self.isNearlyManifest).map { joined(place, $0) }
-        }.first(where: isFile)
-    }
-
-    /// True for a name such as `manifest.jsonc`, `manifest.json.txt` or `Manifest.json`.
-    static func isNearlyManifest(_ name: String) -> Bool {
-        guard name != "manifest.json", !name.hasSuffix(".schema.json") else { return false }
-        let parts = name.lowercased().split(separator: ".")
-        let formats: Set<Substring> = [
-            "json", "jsonc", "json5", "jsn", "yaml", "yml", "toml", "js", "txt", "plist", "hjson",
-        ]
-        let stem = parts.first?.prefix { $0.isLetter } ?? ""
-        return parts.count > 1 && parts.dropFirst().allSatisfy(formats.contains)
-            && (stem == "manifest"
-                || parts.contains("json") && suggestion(for: String(stem), among: ["manifest"]) != nil)
-    }
-
     /// Returns a question that suggests another manifest if there is none at `path`; nil without a suggestion.
     func hint(for path: String) -> String? {
         if isFile(path) { return "give yourself the right to read it, such as with: chmod u+r \(visible(path))" }
-        let near =
-            if current.targetKind(of: path) == nil {
-                current.namesake(of: path) { $0.contains("json") }
-            } else {
-                current.names(in: path).filter { $0.hasSuffix(".json") }.sorted().first.map { joined(path, $0) }
-            }
+        let near = current.targetKind(of: path) == nil ? current.namesake(of: path) : nil
         return (near ?? all().first).map { "did you mean \(quoted($0))?" }
     }
 

@@ -69,16 +69,8 @@ package struct ScannedFile {
 
     /// Returns the line of each offset in a file as it is now, counted from 1.
     package static func lines(of offsets: [Int], in substitution: Substitution) -> [Int] {
-        let bytes = substitution.bytes(upTo: largestSize).map(Array.init) ?? []
-        let breaks = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }
-        return offsets.map { offset in
-            var range = 0..<breaks.count
-            while !range.isEmpty {
-                let middle = (range.lowerBound + range.upperBound) / 2
-                range = breaks[middle] < offset ? middle + 1..<range.upperBound : range.lowerBound..<middle
-            }
-            return range.lowerBound + 1
-        }
+        let text = SourceText(name: "", bytes: substitution.bytes(upTo: largestSize) ?? Data())
+        return offsets.map { text.position(of: $0).line }
     }
 
     /// Reads the member `imports` of import maps (HTML §8.1.6.3); prefixes and scopes are left out.

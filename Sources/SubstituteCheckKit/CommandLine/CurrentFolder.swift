@@ -46,9 +46,9 @@ package struct CurrentFolder: Sendable {
     }
 
     /// Returns the path of a file that has nearly the name of a missing one in the same folder; nil if there is none.
-    package func namesake(of written: String, where isMeant: (String) -> Bool = { _ in true }) -> String? {
+    package func namesake(of written: String) -> String? {
         let url = url(written)
-        let names = names(in: url.deletingLastPathComponent().path).filter(isMeant)
+        let names = names(in: url.deletingLastPathComponent().path)
         let parent = written.lastIndex(of: "/").map { written[...$0] } ?? ""
         return suggestion(for: url.lastPathComponent, among: names).map { parent + $0 }
     }

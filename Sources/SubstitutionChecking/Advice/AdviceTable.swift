@@ -22,7 +22,9 @@ struct AdviceTable: Decodable, Sendable {
     private(set) var leftovers: [Leftover] = []
     /// The names of fields in other tools, in lower case, each with the field of an entry.
     private(set) var fields: [String: String] = [:]
-    /// The parameters with the time at which a signature expires, each with the one that must be beside it, or itself.
+    /// The causes that the scanner of JSON tells, without what is in brackets, each with the remedy.
+    private(set) var syntax: [String: String] = [:]
+    /// The parameters with the time of a signature, each with the one that must be beside it, or itself.
     private(set) var signatures: [String: String] = [:]
     private(set) var remedies: [ManifestRemedies.Row] = []
 

@@ -11,7 +11,9 @@ struct NearestFile {
     private let candidates: [(path: String, key: String)]
 
     init(_ files: [String]) {
-        candidates = (files + Self.folders(of: files)).prefix(5000).map { ($0, Self.key(of: Self.name(of: $0))) }
+        candidates = (files + Set(files.flatMap(\.folders)).sorted()).prefix(5000).map {
+            ($0, Self.key(of: Self.name(of: $0)))
+        }
     }
 
     /// Returns the path that was meant by `path`, which ends in "/" for a folder; nil if none is near.
@@ -51,16 +53,9 @@ struct NearestFile {
             with: ".jpg"
         )
     }
+}
 
-    /// Returns the paths of all folders that contain a file, each with "/" at its end.
-    private static func folders(of files: [String]) -> [String] {
-        var folders: Set<Substring> = []
-        for file in files {
-            var folder = file[...]
-            while let slash = folder.lastIndex(of: "/"), folders.insert(folder[...slash]).inserted {
-                folder = folder[..<slash]
-            }
-        }
-        return folders.map(String.init).sorted()
-    }
+extension String {
+    /// The folders on a path, outermost first, each with "/" at its end.
+    var folders: [String] { indices.filter { self[$0] == "/" }.map { String(self[...$0]) } }
 }

@@ -22,9 +22,7 @@ package struct JSONProblem {
 
     /// Creates the problem at an offset of a text.
     package init(_ message: String, at offset: Int, in text: Data) {
-        let before = text.prefix(offset)
-        line = before.count { $0 == UInt8(ascii: "\n") } + 1
-        column = offset - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 - text.startIndex } ?? 0) + 1
+        (line, column) = SourceText(name: "", bytes: text).position(of: offset)
         self.message = message
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 package import LocalSubstitutionCache
 
 /// A mistake in a JSON text, and what to write in its place.
@@ -32,12 +33,7 @@ extension Sequence<JSONRepair> {
 
 /// Returns a string as JSON writes it (RFC 8259 §7).
 package func jsonString(_ text: String) -> String {
-    let escaped = text.unicodeScalars.map { scalar in
-        switch scalar {
-        case "\"", "\\": "\\\(scalar)"
-        case "\0"..<" ": "\\u00" + (scalar.value < 0x10 ? "0" : "") + String(scalar.value, radix: 16)
-        default: String(scalar)
-        }
-    }
-    return "\"" + escaped.joined() + "\""
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .withoutEscapingSlashes
+    return String(decoding: (try? encoder.encode(text)) ?? Data(), as: UTF8.self)
 }

@@ -10,13 +10,12 @@ extension ManifestResolver {
         // The tool reads these.
         let found = all.filter { $0.name != "substitute.json" && !$0.name.hasSuffix(".schema.json") }
         let used = Set(substitutions.map(\.foundFile.realPath))
-        let isUsed = Set(found.filter { used.contains($0.file.realPath) }.flatMap { Self.folders(of: $0.name) })
+        let isUsed = Set(found.filter { used.contains($0.file.realPath) }.flatMap(\.name.folders) + [""])
         let unused = found.filter { !used.contains($0.file.realPath) }.map(\.name)
         // Group the files by the topmost folder in which no file is used. If there is no such folder, group them by the
         // folder that contains the file.
         let groups = Dictionary(grouping: unused) { name in
-            let folders = Self.folders(of: name)
-            let folder = folders.first { !isUsed.contains($0) && !$0.isEmpty } ?? folders.last ?? ""
+            let folder = name.folders.first { !isUsed.contains($0) } ?? name.folders.last ?? ""
             return oneByOne || AdviceTable.leftover(name) != nil ? name : folder
         }
         for (folder, names) in groups.sorted(by: { $0.key < $1.key }) {
@@ -38,12 +37,5 @@ extension ManifestResolver {
         let others = names.count == 2 ? quoted(names[1]) : "\(names.count - 1) others"
         return "no entry uses \(quoted(first)) and \(others)" + (folder.isEmpty ? "" : " in \(quoted(folder))")
             + "; map them, or remove the files"
-    }
-
-    /// Returns the folders that contain the file `name`, outermost first.
-    ///
-    /// The manifest's own folder is the empty string.
-    private static func folders(of name: String) -> [String] {
-        [""] + name.indices.filter { name[$0] == "/" }.map { String(name[...$0]) }
     }
 }

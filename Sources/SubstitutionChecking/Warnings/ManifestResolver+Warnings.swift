@@ -12,12 +12,8 @@ extension ManifestResolver {
     mutating func warn(on today: CalendarDay, listsUnused: Bool) {
         for entry in manifest.entries {
             if let until = entry.until, until.value < today {
-                report(
-                    .warning,
-                    .expired,
-                    until.offset,
-                    "\(until.value) has passed, so this entry is ignored; remove it, or set a later day"
-                )
+                let sentence = "\(until.value) has passed, so this entry is ignored; remove it, or set a later day"
+                report(.warning, .expired, until.offset, sentence)
             }
         }
         warnOfWildcards()
@@ -48,16 +44,10 @@ extension ManifestResolver {
 
     private mutating func warnOfHiddenSignIns() {
         for condition in manifest.entries.flatMap(\.conditions) where condition.value.hidesSignIn {
-            let (subject, remedy) =
-                condition.value == .clientError
-                ? ("\"4xx\" includes 401, 403 and 407, with which", "name single statuses, such as 404 and 410")
-                : ("\(condition.value) is the status with which", "remove it, unless the server has no sign-in")
-            report(
-                .warning,
-                .hidesSignIn,
-                condition.offset,
-                "\(subject) most servers ask for a sign-in or refuse access, and the file would hide that; \(remedy)"
-            )
+            let sentence =
+                "with 401, 403 and 407, most servers ask for a sign-in or refuse access, and the file would hide that; "
+                + "name other statuses, such as 404 and 410, unless the server has no sign-in"
+            report(.warning, .hidesSignIn, condition.offset, sentence)
         }
     }
 
@@ -72,12 +62,8 @@ extension ManifestResolver {
             let hasQuery =
                 substitution.folderLength != nil && MediaType(fileName: String(path.prefix { $0 != "?" })) != nil
             if substitution.entry.type == nil, MediaType(fileName: path) == nil, !hasQuery {
-                report(
-                    .warning,
-                    .unknownExtension,
-                    substitution.fileOffset,
-                    Self.sentence(ofUnknown: path, substitution)
-                )
+                let sentence = Self.sentence(ofUnknown: path, substitution)
+                report(.warning, .unknownExtension, substitution.fileOffset, sentence)
             }
             warnOfKind(of: substitution)
             warnOfEncoding(of: substitution, &encodings)
@@ -145,12 +131,9 @@ extension ManifestResolver {
             let path = substitution.foundFile.path
             guard let other = seen.updateValue(path, forKey: path.lowercased()), other != path else { continue }
             let names = [other, path].sorted().map { quoted($0) }.joined(separator: " and ")
-            report(
-                .warning,
-                .wrongCase,
-                substitution.fileOffset,
+            let sentence =
                 "\(names) differ only in the case of letters, and a Mac or Windows keeps one of them; rename one"
-            )
+            report(.warning, .wrongCase, substitution.fileOffset, sentence)
         }
     }
 
@@ -160,12 +143,9 @@ extension ManifestResolver {
             guard let file = entry.file, entry.pattern?.isFolder == true,
                 let found = try? files?.files(below: file.value), found.files.isEmpty, found.problems.isEmpty
             else { continue }
-            report(
-                .warning,
-                .emptyFolder,
-                file.offset,
+            let sentence =
                 "\(quoted(file.value)) holds no files, so this entry answers nothing; put files there, or remove the entry"
-            )
+            report(.warning, .emptyFolder, file.offset, sentence)
         }
     }
 }

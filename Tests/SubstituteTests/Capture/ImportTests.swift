@@ -426,7 +426,7 @@ struct ImportTests {
         ("brackets without sense", Data(")(".utf8), "is not a recording (HAR): "),
         ("half a UTF-16 file", Data([0xFF, 0xFE, 0x7B]), "is not a recording (HAR): "),
         ("UTF-8 that is none, and nothing else", Data([0xFF, 0xC3, 0x28, 0x80]), "is not a recording (HAR): "),
-        ("a web page", Data("<!DOCTYPE html>".utf8), "is HTML or XML"),
+        ("a web page", Data("<!DOCTYPE html>".utf8), "is a page or a document"),
         ("a list of URLs", Data("https://h/a.css\n".utf8), "is not a recording (HAR): "),
         ("[]", Data("[]".utf8), noLog), ("{}", Data("{}".utf8), noLog), ("null", Data("null".utf8), noLog),
         ("1", Data("1".utf8), noLog), ("text", Data("\"log\"".utf8), noLog),
