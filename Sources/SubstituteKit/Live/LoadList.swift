@@ -15,16 +15,16 @@ final class LoadList: @unchecked Sendable {
     /// All loads that have ended.
     var all: [LiveTable.FinishedLoad] { lock.withLock { ended } }
 
-    /// The loads that had ended when the visit ended, which is after the screenshot and all waiting.
+    /// The loads that had ended when the screenshot of the whole page began, which may itself cause loads.
     var counted: [LiveTable.FinishedLoad] { lock.withLock { Array(ended.prefix(count ?? ended.count)) } }
 
-    /// True once the visit has ended.
+    /// True once the screenshot of the whole page has begun.
     var isCut: Bool { lock.withLock { count != nil } }
 
     func begin(_ held: HeldRequest) { lock.withLock { _ = begun.insert(held.request.url) } }
 
     func append(_ load: LiveTable.FinishedLoad) { lock.withLock { ended.append(load) } }
 
-    /// Marks the end of the visit.
+    /// Marks the beginning of the screenshot of the whole page.
     func cut() { lock.withLock { count = count ?? ended.count } }
 }

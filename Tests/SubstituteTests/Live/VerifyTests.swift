@@ -140,7 +140,7 @@ struct VerifyTests {
         let result = try await site.run("verify", "--allow-changed", "--output", "report", site.url)
         #expect(result.status == 1, "\(result)")
         let found = result.output.firstMatch(
-            of: /error: 0\.\d+ % of .* looks different, at x 0 y (\d+) \(\d+ × \d+\)\n/
+            of: /error: 0\.\d+ % of .* looks different, at x 0 y (\d+) \(\d+ × \d+\); look at "site.css"\n/
         )
         let top = try #require(found.flatMap { Int($0.1) }, "\(result)")
         #expect(top < 60)
