@@ -29,7 +29,7 @@ struct Site {
         let files = try Self.files(substitutions)
         server = try LoopbackServer { request in
             switch live {
-            case .silent where request.path == Site.live: return LoopbackServer.Response(transfer: .silent)
+            case .silent where request.path == Site.live: return .silent
             case .refused(let status) where request.path == Site.live:
                 return .text("The tide is not known.\n", status: status)
             default: break

@@ -34,7 +34,7 @@ struct Connection: ~Copyable {
         }
         // RFC 9112 §3.2: without exactly one `Host`, two readers of a request may disagree about its server.
         if hosts > 1 || hosts == 0 && words[2] == "HTTP/1.1" {
-            _ = send(Self.head(of: LoopbackServer.Response(status: 400, headers: ["Connection": "close"])))
+            _ = send(LoopbackServer.Response(status: 400, headers: ["Connection": "close"]).head())
             return nil
         }
         if headers["expect"]?.lowercased() == "100-continue" { _ = send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
@@ -50,80 +50,12 @@ struct Connection: ~Copyable {
 
     /// Sends a response; returns false if the connection cannot be used again.
     func write(_ response: LoopbackServer.Response, to request: LoopbackServer.Request) -> Bool {
-        let interim = response.interim.map { interim in
-            let fields = interim.headers.map { "\($0): \($1)\r\n" }.sorted().joined()
-            return "HTTP/1.1 \(interim.status) Interim\r\n\(fields)\r\n"
-        }
-        .joined()
-        let head = Data(interim.utf8) + Self.head(of: response)
-        let body = request.method == "HEAD" ? Data() : response.body
-        switch response.transfer {
-        case .whole:
-            guard send(head), send(body) else { return false }
-        case .chunked(let size):
-            guard send(head) else { return false }
-            if request.method == "HEAD" { break }
-            while let part = response.nextPart?() {
-                guard sendChunk(part) else { return false }
-            }
-            guard sendChunks(of: body, size) else { return false }
-        case .closingInHead:
-            // Foundation on Linux crashes if a head has no header fields, so send all header fields before closing.
-            _ = send(head.dropLast(2))
-            return false
-        case .closing(let count):
-            _ = send(head) && send(body.prefix(count))
-            return false
-        case .stalling(let count):
-            if send(head), send(body.prefix(count)) { waitForEnd() }
-            return false
-        case .silent:
-            waitForEnd()
-            return false
-        }
-        return request.headers["connection"]?.lowercased() != "close"
+        let output = LoopbackServer.Output(descriptor: descriptor, isHead: request.method == "HEAD")
+        let isSent =
+            response.sending?(response, output)
+            ?? (send(response.head()) && (output.isHead || send(response.body)))
+        return isSent && request.headers["connection"]?.lowercased() != "close"
     }
-
-    private static func head(of response: LoopbackServer.Response) -> Data {
-        var headers = response.headers
-        if case .chunked = response.transfer {
-            headers["Transfer-Encoding"] = "chunked"
-        } else if headers["Content-Length"] == nil {
-            headers["Content-Length"] = String(response.body.count)
-        }
-        let fields = headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\r\n" }
-        let reason = reasons[response.status] ?? "Status"
-        return Data("HTTP/1.1 \(response.status) \(reason)\r\n\(fields.joined())\r\n".utf8)
-    }
-
-    private func sendChunks(of body: Data, _ size: Int) -> Bool {
-        var rest = body
-        while !rest.isEmpty {
-            let chunk = rest.prefix(size)
-            rest = rest.dropFirst(size)
-            guard sendChunk(chunk) else { return false }
-        }
-        return send(Data("0\r\n\r\n".utf8))
-    }
-
-    private func sendChunk(_ chunk: Data) -> Bool {
-        send(Data("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Data("\r\n".utf8))
-    }
-
-    /// Waits until the client closes the connection, or the server stops.
-    private func waitForEnd() {
-        var byte: UInt8 = 0
-        while true {
-            let count = recv(descriptor, &byte, 1, 0)
-            guard count > 0 || count < 0 && errno == EINTR else { return }
-        }
-    }
-
-    private static let reasons = [
-        200: "OK", 206: "Partial Content", 301: "Moved Permanently", 302: "Found", 303: "See Other",
-        304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
-        404: "Not Found",
-    ]
 
     private mutating func readHead() -> String? {
         let end = Array("\r\n\r\n".utf8)

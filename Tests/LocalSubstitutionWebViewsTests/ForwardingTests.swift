@@ -1061,9 +1061,8 @@ final class ForwardingTests: SchemeSuite {
     @Test("An interim response is ignored, and its cookies are not kept", arguments: [100, 102, 103])
     func interim(status: Int) async throws {
         let sites = try Sites(folder) { request, _ in
-            var response = LoopbackServer.Response.text(request.headers["cookie"] ?? "final")
-            response.interim = [.init(status: status, headers: ["Set-Cookie": "early=1; Path=/"])]
-            return response
+            LoopbackServer.Response.text(request.headers["cookie"] ?? "final")
+                .after(interim: status, ["Set-Cookie": "early=1; Path=/"])
         }
         for _ in 0..<2 {
             let answer = try await answer(sites, "/x")

@@ -86,19 +86,7 @@ extension Browser {
     /// Returns an explanation of a browser's error, as a clause.
     static func reason(_ error: String) -> String {
         let name = error.replacingOccurrences(of: "net::", with: "")
-        let words =
-            switch name {
-            case "ERR_NAME_NOT_RESOLVED": "its server was not found"
-            case "ERR_CONNECTION_REFUSED", "ERR_ADDRESS_UNREACHABLE", "ERR_INTERNET_DISCONNECTED":
-                "its server cannot be reached"
-            case "ERR_CONNECTION_TIMED_OUT", "ERR_TIMED_OUT": "its server sent nothing"
-            case "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_CLOSED", "ERR_CONNECTION_RESET":
-                "its server closed the connection"
-            case "ERR_TOO_MANY_REDIRECTS": "it is redirected too many times"
-            case _ where name.hasPrefix("ERR_CERT"): "its server cannot be trusted"
-            default: "the browser gave up"
-            }
-        return "\(words) (\(visible(name)))"
+        return "\(LoadProblem.browser.words(name) ?? "the browser gave up") (\(visible(name)))"
     }
 
     /// The time in seconds for which a page must be at rest.

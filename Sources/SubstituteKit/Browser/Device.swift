@@ -16,8 +16,6 @@ struct Device: Equatable, Sendable {
         try $0.map(Device.init(_:)).reduce(into: [Device]()) { $0 += $0.contains($1) ? [] : [$1] }
     }
 
-    static let phone = Device(width: 390, height: 844, scale: 3)
-    static let tablet = Device(width: 820, height: 1180, scale: 2)
     static let desktop = Device(width: 1280, height: 800, scale: 1)
 
     private init(width: Int, height: Int, scale: Double) {
@@ -27,28 +25,21 @@ struct Device: Equatable, Sendable {
 
     /// Parses a name, or a size such as `390x844@3`.
     init(_ text: String) throws(UsageError) {
-        switch text.lowercased() {
-        case "phone": self = .phone
-        case "tablet": self = .tablet
-        case "desktop": self = .desktop
-        default:
-            guard let match = text.lowercased().wholeMatch(of: Self.size), let width = Int(match.1),
-                let height = Int(match.2), (100...5000).contains(width), (100...5000).contains(height)
-            else { throw Self.error(text) }
-            let scale = match.3.map { Double($0) ?? 0 } ?? 1
-            guard (0.5...5).contains(scale) else { throw Self.error(text) }
-            self.init(width: width, height: height, scale: scale)
+        let names = ["phone": "390x844@3", "tablet": "820x1180@2", "desktop": Self.desktop.words]
+        let name = text.lowercased()
+        guard let match = (names[name] ?? name).wholeMatch(of: Self.size), let width = Int(match.1),
+            let height = Int(match.2), let scale = Double(match.3 ?? "1"), (100...5000).contains(width),
+            (100...5000).contains(height), (0.5...5).contains(scale)
+        else {
+            throw UsageError(
+                "there is no device \(quoted(text)); write phone, tablet, desktop, or a size from 100 to 5000 with an "
+                    + "optional scale from 0.5 to 5, such as 390x844@3"
+            )
         }
+        self.init(width: width, height: height, scale: scale)
     }
 
     nonisolated(unsafe) private static let size = /(\d+)x(\d+)(?:@(\d+(?:\.\d+)?))?/
-
-    private static func error(_ text: String) -> UsageError {
-        UsageError(
-            "there is no device \(quoted(text)); write phone, tablet, desktop, or a size from 100 to 5000 with an optional "
-                + "scale from 0.5 to 5, such as 390x844@3"
-        )
-    }
 
     /// The size and scale, as in the option.
     var words: String {

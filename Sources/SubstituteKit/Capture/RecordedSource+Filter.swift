@@ -22,17 +22,13 @@ extension RecordedSource.Filter {
     private static let stripQuery = Option("strip-query")
 
     @Sendable private static func kinds(_ texts: [String]) throws(UsageError) -> Set<ResourceKind> {
-        var kinds: Set<ResourceKind> = []
-        for word in texts.flatMap({ $0.split(separator: ",") }).map(String.init) {
-            guard let kind = ResourceKind(rawValue: word.lowercased().filter { $0 != " " }) else {
-                let names = ResourceKind.allCases.map(\.rawValue)
-                let meant = suggestion(for: word, among: names).map { "; did you mean \($0)?" }
-                throw UsageError(
-                    "there is no kind \(quoted(word))\(meant ?? "; the kinds are \(names.joined(separator: ", "))")"
-                )
+        let words = texts.flatMap { $0.split(separator: ",") }.map { $0.lowercased().filter { $0 != " " } }
+        return try Set(
+            words.map { word throws(UsageError) in
+                if let kind = ResourceKind(rawValue: word) { return kind }
+                let names = ResourceKind.allCases.map(\.rawValue).joined(separator: ", ")
+                throw UsageError("there is no kind \(quoted(word)); the kinds are \(names)")
             }
-            kinds.insert(kind)
-        }
-        return kinds
+        )
     }
 }

@@ -40,13 +40,14 @@ final class Recorder: Interceptor, @unchecked Sendable {
     /// The maximum size of all bodies together, in bytes, because the import holds the recording in memory.
     private static let maximumTotal = 1_000_000_000
 
-    /// Returns the complete recording.
+    /// Ends the recording, and returns it.
     ///
     /// - Throws: An error if a part of the recording could not be encoded.
     func finish() throws -> Data {
         try lock.withLock {
             if let problem { throw problem }
-            return recording + HAREntry.end
+            recording += HAREntry.end
+            return recording
         }
     }
 

@@ -46,20 +46,7 @@ struct Download: Sendable {
 
 extension Fetcher.FetchedResponse {
     /// The reason why a response with another status than 200 is not taken, as a clause.
-    var refusal: String {
-        let remedy =
-            switch status {
-            case 204, 205: ", so it has no file at this URL"
-            case 401:
-                ", because it asks for a password; sign in there in a browser, and add its recording (HAR) with --include-private"
-            case 304, 403, 406:
-                ", because it refuses some programs, networks and pages; load it with substitute add --in-browser, or save it in a browser"
-            case 429: ", because it got too many requests; try again later"
-            case 500...: ", so something is wrong with the server; try again later"
-            default: ""
-            }
-        return "its server answers \(status)\(remedy)"
-    }
+    var refusal: String { "its server answers \(status)\(LoadProblem.status.words(String(status)) ?? "")" }
 }
 
 extension CommandOption where Self == Option<Bool> {

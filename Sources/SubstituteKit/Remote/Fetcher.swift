@@ -303,28 +303,8 @@ extension Fetcher: URLSessionDataDelegate {
 
     private static func tooLarge(_ limit: Int) -> ToolError { ToolError("it has more than \(ByteCount(limit))") }
 
-    /// The problems of a body that libcurl cannot decode, each with words from libcurl's message.
-    ///
-    /// On Linux, Foundation lets libcurl decode each body, and has no error code for these problems. Browsers take a
-    /// body as it is if they do not know its coding (Fetch Standard, "handle content codings").
-    private static let bodyProblems = [
-        ("unrecognized content encoding", unknownCoding), ("content encodings", unknownCoding),
-        ("content unencoding", damaged), ("bad http content", damaged), ("failed writing received data", damaged),
-        ("chunked-encod", "the connection was lost, because the chunks of its body are broken"),
-        ("self-signed certificate", untrusted + "is its own proof, so apps do not trust it, either"),
-        ("certificate has expired", untrusted + "has expired; tell whoever runs the server"),
-        ("no alternative certificate subject name", untrusted + "is for another name; check the URL"),
-        ("wrong version number", noTLS), ("packet length too long", noTLS), ("record layer failure", noTLS),
-        ("transfer closed", "the connection was lost before its body was complete"),
-    ]
     private static let redirectedTooOften =
         "it is redirected too many times; if its server needs a cookie, load it with substitute add --in-browser"
-    private static let noTLS = "its server does not speak https at this port; write http:, or another port"
-    private static let untrusted = "its server cannot be trusted: its certificate "
-    private static let unknownCoding =
-        "its server names a Content-Encoding that only a browser accepts; load it with substitute add --in-browser, or correct "
-        + "the server"
-    private static let damaged = "its body is damaged: it is not in its Content-Encoding"
 
     /// Returns the reason why a load failed, as a clause.
     ///
@@ -336,8 +316,7 @@ extension Fetcher: URLSessionDataDelegate {
             : "the server closed the connection without an answer that can be read"
                 + ((error as? URLError)?.failingURL?.scheme == "http" ? "; if it speaks only https, write https:" : "")
         guard let error = error as? URLError else { return error?.localizedDescription ?? lost }
-        let message = error.localizedDescription.lowercased()
-        if let (_, reason) = bodyProblems.first(where: { message.contains($0.0) }) { return reason }
+        if let reason = LoadProblem.message.words(error.localizedDescription.lowercased()) { return reason }
         return switch error.code {
         case .cannotFindHost, .dnsLookupFailed: "its server was not found"
         case .cannotConnectToHost, .notConnectedToInternet: "its server cannot be reached"

@@ -69,7 +69,7 @@ struct WebExtension {
         var scanned = ScannedFiles()
         let roots = RootCopies(layout.all, &scanned)
         for (path, substitution) in roots.paths { layout.placeAtRoot(substitution, path) }
-        let manifest = ExtensionManifest(hosts: Self.hosts(of: ruleset), pages: pages, shown: layout.patterns)
+        let manifest = try Self.manifest(hosts: Self.hosts(of: ruleset), pages: pages, shown: layout.patterns)
         // The page of the toolbar button has a switch, the list of substitutions, and what is left to the network.
         let left = ruleset.omissions.map { omission -> JSONObject in
             ["url": visible(omission.url), "line": omission.line, "reason": omission.reason]
@@ -82,7 +82,7 @@ struct WebExtension {
             in: "toolbar.js"
         )
         var files: [String: OutputFolder.Content] = [
-            "rules.json": .bytes(try Self.json(rules)), "manifest.json": .bytes(try Self.json(manifest)),
+            "rules.json": .bytes(try Self.json(rules)), "manifest.json": .bytes(manifest),
             "toolbar.html": .bytes(Data(page.html.utf8)),
             "toolbar.js": .bytes(Data(Page.script([PackageResources.toolbar_js]).utf8)),
             "icon.png": .bytes(Data(PackageResources.icon_png)),
@@ -165,52 +165,34 @@ struct WebExtension {
         return path.addingPercentEncoding(withAllowedCharacters: kept) ?? path
     }
 
-    private static func json(_ value: some Encodable) throws -> Data {
+    private static func json(_ rules: [DeclarativeRule]) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = value is ExtensionManifest ? .convertToSnakeCase : .useDefaultKeys
-        return try encoder.encode(value) + Data("\n".utf8)
+        return try encoder.encode(rules) + Data("\n".utf8)
     }
-}
 
-/// The manifest of an extension.
-///
-/// https://developer.mozilla.org/docs/Mozilla/Add-ons/WebExtensions/manifest.json
-private struct ExtensionManifest: Encodable {
-    let manifestVersion = 3
-    let name: String
-    let description: String
-    let version = "1.0"
-    /// The permission to declare rules for requests.
+    /// Returns the extension's manifest.
     ///
-    /// This permission does not let the extension read the requests.
-    let permissions = ["declarativeNetRequestWithHostAccess"]
-    let hostPermissions: [String]
-    let declarativeNetRequest = [
-        "rule_resources": [RuleResource(id: "substitutions", enabled: true, path: "rules.json")]
-    ]
-    let webAccessibleResources: [[String: [String]]]
-    let icons = ["128": "icon.png"]
-    let action = ["default_popup": "toolbar.html", "default_icon": "icon.png"]
-    let browserSpecificSettings: [String: [String: String]]
-
-    struct RuleResource: Encodable {
-        let id: String
-        let enabled: Bool
-        let path: String
-    }
-
-    init(hosts: [String], pages: [String], shown: [String]) {
+    /// Its permission lets the extension declare rules for requests, but not read the requests.
+    /// https://developer.mozilla.org/docs/Mozilla/Add-ons/WebExtensions/manifest.json
+    private static func manifest(hosts: [String], pages: [String], shown: [String]) throws -> Data {
         let patterns = Set(hosts.map { "\($0)/*" } + pages.map { "*://\($0)/*" }).sorted()
-        hostPermissions = patterns
-        webAccessibleResources = [["resources": shown, "matches": patterns]]
         let names = Set(hosts.compactMap { $0.split(separator: "/").last.map(String.init) }).sorted()
         let first = names.first ?? ""
-        name = String("Substitutions: \(names.joined(separator: ", "))".prefix(45))
-        description = "Shows files of an app instead of what \(first) sends. Made by substitute extension."
         // Firefox requires an ID in the form of an email address. A new extension replaces an installed extension with
         // the same ID.
         let id = first.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "-" }
-        browserSpecificSettings = ["gecko": ["id": "substitutions@\(String(id))", "strict_min_version": "128.0"]]
+        let own: [String: Any] = [
+            "name": String("Substitutions: \(names.joined(separator: ", "))".prefix(45)),
+            "description": "Shows files of an app instead of what \(first) sends. Made by substitute extension.",
+            "host_permissions": patterns, "web_accessible_resources": [["resources": shown, "matches": patterns]],
+            "browser_specific_settings": [
+                "gecko": ["id": "substitutions@\(String(id))", "strict_min_version": "128.0"]
+            ],
+        ]
+        let fixed = try JSONSerialization.jsonObject(with: Data(PackageResources.extension_json)) as? [String: Any]
+        let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let whole = own.merging(fixed ?? [:]) { $1 }
+        return try JSONSerialization.data(withJSONObject: whole, options: options) + Data("\n".utf8)
     }
 }

@@ -206,7 +206,7 @@ extension InstalledTests {
         @Test("Interim responses do not keep the file from answering", arguments: [100, 103])
         func interim(status: Int) async throws {
             let site = try Site(folder, when: "503") { _ in
-                .init(status: 503, body: Data("unavailable".utf8), interim: [.init(status: status)])
+                LoopbackServer.Response(status: 503, body: Data("unavailable".utf8)).after(interim: status)
             }
             defer { site.server.stop() }
             for kind in [TaskKind.async, .completion] {

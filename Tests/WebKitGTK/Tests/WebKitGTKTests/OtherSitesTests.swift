@@ -41,12 +41,11 @@ extension WebKitTests {
                     let target = other.url.absoluteString.replacingOccurrences(of: "127.0.0.1", with: "b.localhost")
                     return .init(status: 302, headers: ["Location": target + request.path.dropFirst("/to".count)])
                 }
-                var page = LoopbackServer.Response(
+                let page = LoopbackServer.Response(
                     headers: ["Content-Type": "text/html"],
                     body: Data("<!doctype html><title>\(request.headers["cookie"] ?? "page")</title><body>".utf8)
                 )
-                page.interim = [.init(status: 103, headers: ["Set-Cookie": "early=1"])]
-                return page
+                return page.after(interim: 103, ["Set-Cookie": "early=1"])
             }
             defer { site.stop() }
             let (first, second) = ("a.localhost:\(site.url.port ?? 0)", "b.localhost:\(other.url.port ?? 0)")
