@@ -72,7 +72,7 @@ struct ContentRow: Decodable, Sendable {
 
     /// Returns the text that meets the condition, and its line in a text.
     private func match(in file: FileSample) -> (found: String, line: Int?)? {
-        if let fact = ContentRules.facts[code] { return fact(file).map { ($0, nil) } }
+        if let fact = ContentRules.facts[code] { return fact(file).map { ($0.found, $0.line) } }
         if let lacks { return file.beginning.hasPrefix(lacks) ? nil : (lacks, nil) }
         if let starts { return starts.first { file.head.starts(with: $0.utf8) }.map { ($0, nil) } }
         if let name { return name.place(in: file.path).map { (String(file.path[$0].trimmingPrefix("/")), nil) } }

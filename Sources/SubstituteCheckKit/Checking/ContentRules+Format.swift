@@ -67,12 +67,7 @@ extension ContentRules {
     }
 
     private static func remedy(_ format: FileFormat, _ expected: Set<FileFormat>, _ file: String) -> String {
-        switch format {
-        case .html: return "servers send a page for a missing file, so download it again from the right address"
-        case .gzip: return "it is still compressed, so unpack it (gunzip), or download it again without compression"
-        case .zip: return "unpack it, and put the file that it holds in its place"
-        default: break
-        }
+        if let remedy = format.remedy { return remedy }
         let start = file.lastIndex(of: "/").map(file.index(after:)) ?? file.startIndex
         let name = file[..<(file[start...].lastIndex(of: ".") ?? file.endIndex)]
         // A film and a sound may be in the same format.

@@ -12,19 +12,15 @@ extension ContentRules {
     /// The number of pixels above which a picture needs too much memory: 100 MB with four bytes for each pixel.
     private static let mostPixels = 25_000_000
 
-    /// The facts of which the rows of pictures tell; nil if there is nothing to tell.
-    static let facts: [String: @Sendable (FileSample) -> String?] = [
-        "large-picture": { file in
-            file.type.kind == "image" && file.size > pictureSize ? "\(ByteCount(file.size))" : nil
-        },
-        "many-pixels": { file in
-            guard let picture = file.picture, picture.width * picture.height > mostPixels else { return nil }
-            let memory = ByteCount(min(picture.width * picture.height, .max / 4) * 4)
-            return "\(picture.width) × \(picture.height) pixels, which take \(memory) of memory"
-        },
-        "print-colours": { $0.picture?.components == 4 ? "CMYK" : nil },
-        "place-in-photo": { $0.picture?.hasPosition == true ? "GPS" : nil },
-    ]
+    static func large(_ file: FileSample) -> Fact? {
+        file.type.kind == "image" && file.size > pictureSize ? Fact("\(ByteCount(file.size))") : nil
+    }
+
+    static func pixels(_ file: FileSample) -> Fact? {
+        guard let picture = file.picture, picture.width * picture.height > mostPixels else { return nil }
+        let memory = ByteCount(min(picture.width * picture.height, .max / 4) * 4)
+        return Fact("\(picture.width) × \(picture.height) pixels, which take \(memory) of memory")
+    }
 }
 
 /// The facts in the header of a PNG or a JPEG.

@@ -27,11 +27,28 @@ package enum ContentRules {
         return (try? JSONDecoder().decode([ContentRow].self, from: table)) ?? []
     }()
 
-    /// The functions of the rows that have no condition.
+    /// A fact about a file, for the sentence of a row.
+    struct Fact {
+        let found: String
+        /// The line of the fact in a text; nil if it has none.
+        let line: Int?
+
+        init(_ found: String, line: Int? = nil) { (self.found, self.line) = (found, line) }
+    }
+
+    /// The functions that find the facts of rows without a condition.
+    static let facts: [String: @Sendable (FileSample) -> Fact?] = [
+        "empty-file": { $0.size == 0 ? Fact("") : nil },
+        // For browsers, a tag at the beginning of a stylesheet or script is a syntax error.
+        "markup-in-code": { file in file.isCode ? file.firstTag.map { Fact("<\($0)") } : nil },
+        "repeated-name": repeatedName, "large-picture": large, "many-pixels": pixels,
+        "print-colours": { $0.picture?.components == 4 ? Fact("CMYK") : nil },
+        "place-in-photo": { $0.picture?.hasPosition == true ? Fact("GPS") : nil },
+    ]
+
+    /// The functions of the rows without a sentence.
     static let functions: [String: @Sendable (FileSample) -> ContentFinding?] = [
-        "empty-file": empty, "wrong-type": wrongType, "wrong-format": wrongFormat,
-        "markup-in-code": markup,
-        "broken-json": brokenJSON, "repeated-name": repeatedName,
+        "wrong-type": wrongType, "wrong-format": wrongFormat, "broken-json": brokenJSON,
     ]
 
     /// Returns the mistakes in a file.
@@ -51,28 +68,6 @@ package enum ContentRules {
     /// Returns the mistakes in the content of a body that becomes a file, as predicates.
     package static func remarks(on body: Data, named path: String, as type: MediaType) -> [String] {
         findings(in: FileSample(body, named: path, as: type)).map(\.predicate)
-    }
-
-    // MARK: - Files that are something else
-
-    private static func empty(_ file: FileSample) -> ContentFinding? {
-        guard file.size == 0 else { return nil }
-        let remedy = file.expected == nil ? "if that is intended, write a line break into it" : "export it again"
-        return ContentFinding("empty-file", "is empty; \(remedy)")
-    }
-
-    /// Finds stylesheets and scripts that begin with a tag; for browsers, this tag is a syntax error.
-    private static func markup(_ file: FileSample) -> ContentFinding? {
-        guard file.isCode, let tag = file.firstTag else { return nil }
-        let own = file.type.essence == "text/css" ? "style" : "script"
-        let remedy =
-            tag.lowercased() == own
-            ? "remove the tags <\(own)> and </\(own)>, which belong in HTML"
-            : "it is HTML or XML, so put the right file in its place"
-        return ContentFinding(
-            "markup-in-code",
-            "begins with \(quoted("<\(tag)")), but is sent as \(file.type.essence); \(remedy)"
-        )
     }
 
     // MARK: - JSON
@@ -102,17 +97,12 @@ package enum ContentRules {
         return lines.count > 1 && lines.allSatisfy { $0.first == UInt8(ascii: "{") && JSONProblem(in: Data($0)) == nil }
     }
 
-    private static func repeatedName(_ file: FileSample) -> ContentFinding? {
+    private static func repeatedName(_ file: FileSample) -> Fact? {
         // Swift compares long rows of combining marks in quadratic time.
         guard let text = json(file), text.isStreamSafe, JSONProblem(in: text) == nil,
             let (name, offset) = repeatedName(in: JSONParser.parse(text).value)
         else { return nil }
-        return ContentFinding(
-            "repeated-name",
-            "has \(quoted(name)) in line \(JSONProblem("", at: offset, in: text).line) a second time in one object, and programs keep only "
-                + "one of them; remove one",
-            of: file.path
-        )
+        return Fact(name, line: JSONProblem("", at: offset, in: text).line)
     }
 
     /// Returns a name that appears twice in an object, and the offset of its second place; nil if there is none.

@@ -33,6 +33,8 @@ package struct FileFormat: Hashable, Sendable {
         let `extension`: String?
         /// The media types whose files may have the format, the usual one first.
         let types: [String]?
+        /// The remedy for such a file in another's place; nil if it is to be renamed or exported.
+        let remedy: String?
         /// The bytes by which the format is recognised, in hexadecimal digits; ".." is any byte.
         let starts: [String]?
     }
@@ -106,6 +108,8 @@ extension FileFormat {
 
     /// The usual media type of files in this format; nil for those that no page loads.
     var usualType: String? { row?.types?.first }
+
+    var remedy: String? { row?.remedy }
 
     /// The name with its article, for messages.
     var article: String { "\(row?.article ?? "a") \(name)" }

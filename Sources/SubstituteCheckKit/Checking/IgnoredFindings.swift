@@ -28,7 +28,8 @@ package struct IgnoredFindings {
     private let name: String
     private var text = Data()
     private var lines: [Line] = []
-    private var mistakes: [ManifestIssue] = []
+    /// Sentences about the file, each with the offset of its place.
+    private var mistakes: [(sentence: String, offset: Int)] = []
 
     /// Reads the file in the folder of a manifest; `manifest` is the manifest's name in messages.
     init(in folder: URL, of manifest: String) {
@@ -36,19 +37,16 @@ package struct IgnoredFindings {
         let file = folder.appendingPathComponent(Self.fileName)
         guard FileSystem.kind(of: file.path) != nil, let text = try? FileSystem.contents(of: file) else { return }
         self.text = text
-        if let problem = JSONProblem(in: text) {
-            mistakes = [issue(problem)]
-            return
-        }
-        guard case .object(let members) = RepairingJSONParser.parse(text).value.kind,
+        let problem = JSONProblem(in: text)
+        mistakes = problem.map { [($0.message, $0.offset)] } ?? []
+        guard problem == nil, case .object(let members) = RepairingJSONParser.parse(text).value.kind,
             let ignore = members.first(where: { $0.name == "ignore" })?.value
         else { return }
-        guard case .object(let codes) = ignore.kind else {
-            let sentence = "write an object, such as { \"large-picture\": [\"img/hero.png\"] }"
-            mistakes = [issue(sentence, ignore.offset)]
-            return
+        if case .object(let codes) = ignore.kind {
+            for code in codes { read(code) }
+        } else {
+            mistakes = [("write an object, such as { \"large-picture\": [\"img/hero.png\"] }", ignore.offset)]
         }
-        for code in codes { read(code) }
     }
 
     private mutating func read(_ member: JSONMember) {
@@ -57,14 +55,14 @@ package struct IgnoredFindings {
             let meant = suggestion(for: member.name, among: codes.sorted()).map { "; did you mean \(quoted($0))?" }
             let remedy = meant ?? "; check --json prints the code of each warning"
             let sentence = "\(quoted(member.name)) is no code of a warning about the content of a file\(remedy)"
-            return mistakes.append(issue(sentence, member.nameOffset))
+            return mistakes.append((sentence, member.nameOffset))
         }
         let values = if case .array(let values) = member.value.kind { values } else { [member.value] }
         for value in values {
             if case .string(let path) = value.kind {
                 lines.append(Line(code: member.name, path: path, offset: value.offset))
             } else {
-                mistakes.append(issue("write the path of a file in quotation marks", value.offset))
+                mistakes.append(("write the path of a file in quotation marks", value.offset))
             }
         }
     }
@@ -78,21 +76,15 @@ package struct IgnoredFindings {
 
     /// Returns the warnings about the file itself; call this after all files were checked.
     func issues(ofBrowser isBrowser: Bool) -> [ManifestIssue] {
-        let unused = lines.filter { !$0.isUsed && $0.code.hasPrefix("browser-") == isBrowser }
-        return (isBrowser ? [] : mistakes)
-            + unused.map { line in
-                let cause = "no file at \(quoted(line.path)) has the warning \(quoted(line.code))"
-                return issue("\(cause); remove this path", line.offset)
-            }
-    }
-
-    private func issue(_ sentence: String, _ offset: Int) -> ManifestIssue {
-        issue(JSONProblem(sentence, at: offset, in: text))
-    }
-
-    private func issue(_ problem: JSONProblem) -> ManifestIssue {
-        let place = ManifestCheck.Position(line: problem.line, column: problem.column)
-        return ManifestIssue(.warning, .wrongIgnore, problem.message, in: name, at: place)
+        let unused = lines.filter { !$0.isUsed && $0.code.hasPrefix("browser-") == isBrowser }.map { line in
+            let cause = "no file at \(quoted(line.path)) has the warning \(quoted(line.code))"
+            return ("\(cause); remove this path", line.offset)
+        }
+        return ((isBrowser ? [] : mistakes) + unused).map { sentence, offset in
+            let problem = JSONProblem(sentence, at: offset, in: text)
+            let place = ManifestCheck.Position(line: problem.line, column: problem.column)
+            return ManifestIssue(.warning, .wrongIgnore, problem.message, in: name, at: place)
+        }
     }
 }
 

@@ -94,10 +94,9 @@ package struct ManifestCheck {
         }
         // Files that an entry with an error means are not checked.
         let wrongIgnores = isUsed && judgesFiles ? contents.wrongIgnores(ofBrowser: false) : []
-        self.issues = (issues + contents.issues + wrongIgnores).enumerated().sorted { first, second in
-            (first.element.line, first.element.column, first.offset)
-                < (second.element.line, second.element.column, second.offset)
-        }.map(\.element)
+        self.issues = (issues + contents.issues + wrongIgnores).sorted {
+            ($0.line, $0.column) < ($1.line, $1.column)
+        }
         entries = manifest.places.map { Position(line: $0.line, column: $0.column) }
         self.substitutions = substitutions
         (contentProblems, otherFiles) = (contents.sentences, contents.others)

@@ -42,12 +42,6 @@ package struct ScannedFile {
                     $0.placed(in: text)
                 }
             }
-            // In a page that a browser saved with its files, it has changed their addresses.
-            if bytes.prefix(300).starts(with: "<!".utf8),
-                data.prefix(300).range(of: Data("saved from url=(".utf8)) != nil
-            {
-                found.removeAll { $0.text.contains("_files/") }
-            }
         } else if !patterns.isEmpty {
             found = patterns.flatMap { ReferenceScanner.references(matching: $0, in: bytes) }
         } else if type.isJavaScript {

@@ -5,21 +5,9 @@ import LocalSubstitutionCache
 /// A finding of ``SubstitutionManifest`` has a code, an offset and the cause. What was read at this offset shows what
 /// the designer meant. Errors that only follow from another mistake are dropped.
 struct ManifestRemedies {
-    /// A row of `Resources/advice.json`: the remedy for an error at a part of a manifest.
-    struct Row: Decodable, Sendable {
-        let code: String
-        /// The kind of the part; nil for all.
-        let part: Part.Kind?
-        /// The name of the member, or the place of the parameter in its list; nil for all.
-        let name: String?
-        /// The kind of the value, such as "a list"; nil for all.
-        let value: String?
-        let says: String
-    }
-
     /// A part of a manifest at an offset.
-    struct Part {
-        enum Kind: String, Decodable {
+    private struct Part {
+        enum Kind: String {
             case key, value, field, fieldValue, headerName, headerValue, parameter, condition
             /// The value of a member whose name begins with "$".
             case annotation
@@ -133,7 +121,7 @@ struct ManifestRemedies {
             default: nil as String?
             }
         let row = AdviceTable.current.remedies.first { row in
-            row.code == finding.code.rawValue && row.part ?? part.kind == part.kind
+            row.code == finding.code.rawValue && row.part ?? part.kind.rawValue == part.kind.rawValue
                 && row.name ?? part.name == part.name
                 && row.value ?? part.value.article == part.value.article
         }

@@ -1,8 +1,7 @@
 /// Returns the candidate that was probably meant by `name`; nil if none is close enough.
 ///
-/// The measure is the optimal string alignment distance: the number of letters to insert, delete, replace or swap with
-/// their neighbour. A candidate is close enough if its distance is at most 1, or at most a third of the length of
-/// `name`.
+/// The measure is the number of letters to insert and delete. A candidate is close enough if at most one letter, or a
+/// third of them, is wrong or at another place.
 ///
 /// Cost: linear in the length of each candidate, except for a candidate with nearly the same letters as `name`. For
 /// such a candidate, the cost is the product of the two lengths. The search stops when the sum of these products
@@ -17,8 +16,8 @@ package func suggestion(for name: String, among candidates: some Sequence<String
         guard abs(other.count - letters.count) <= limit, differingLetters(letters, other) <= limit else { continue }
         stepsLeft -= letters.count * other.count
         guard stepsLeft > 0 else { break }
-        let distance = editDistance(letters, other)
-        guard distance <= limit else { continue }
+        let distance = other.difference(from: letters).count
+        guard distance <= 2 * limit else { continue }
         // Of two equally close candidates, take the first in alphabetical order, so that messages do not change by
         // chance.
         if let best, (best.distance, best.name) <= (distance, candidate) { continue }
@@ -36,21 +35,4 @@ private func differingLetters(_ first: [UInt8], _ second: [UInt8]) -> Int {
     for letter in second { counts[Int(letter)] -= 1 }
     let (more, fewer) = counts.reduce(into: (0, 0)) { $1 > 0 ? ($0.0 += $1) : ($0.1 -= $1) }
     return max(more, fewer)
-}
-
-private func editDistance(_ first: [UInt8], _ second: [UInt8]) -> Int {
-    var beforePrevious: [Int] = []
-    var previous = Array(0...second.count)
-    for i in first.indices {
-        var row = [i + 1]
-        for j in second.indices {
-            var distance = min(previous[j + 1] + 1, row[j] + 1, previous[j] + (first[i] == second[j] ? 0 : 1))
-            if i > 0, j > 0, first[i] == second[j - 1], first[i - 1] == second[j] {
-                distance = min(distance, beforePrevious[j - 1] + 1)
-            }
-            row.append(distance)
-        }
-        (beforePrevious, previous) = (previous, row)
-    }
-    return previous[second.count]
 }

@@ -3,6 +3,7 @@ import LocalSubstitutionCache
 
 /// The first mistake in a JSON text, as a sentence with its line and column.
 package struct JSONProblem {
+    package let offset: Int
     /// The line, from 1.
     package let line: Int
     /// The column, from 1, in UTF-8 bytes.
@@ -23,6 +24,6 @@ package struct JSONProblem {
     /// Creates the problem at an offset of a text.
     package init(_ message: String, at offset: Int, in text: Data) {
         (line, column) = SourceText(name: "", bytes: text).position(of: offset)
-        self.message = message
+        (self.message, self.offset) = (message, offset)
     }
 }

@@ -17,12 +17,11 @@ extension Sequence<JSONRepair> {
         let bytes = Array(text)
         var (result, end): ([UInt8], Int) = ([], 0)
         // Of two insertions at one place, the first was found first: a quotation mark precedes the comma after it.
-        let sorted = enumerated().sorted { first, second in
-            let (own, other) = (first.element.range, second.element.range)
-            return (own.lowerBound, own.isEmpty ? 0 : 1, first.offset)
-                < (other.lowerBound, other.isEmpty ? 0 : 1, second.offset)
+        let sorted = sorted { first, second in
+            (first.range.lowerBound, first.range.isEmpty ? 0 : 1)
+                < (second.range.lowerBound, second.range.isEmpty ? 0 : 1)
         }
-        for (_, repair) in sorted {
+        for repair in sorted {
             guard let replacement = repair.replacement, repair.range.lowerBound >= end else { continue }
             result += bytes[end..<repair.range.lowerBound] + replacement.utf8
             end = repair.range.upperBound

@@ -66,10 +66,7 @@ package struct RepairingJSONParser {
         var parser = RepairingJSONParser(scanner: JSONScanner(buffer))
         if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { parser.position = 3 }
         let value = (try? parser.wholeText()) ?? JSONValue(kind: .unreadable, offset: 0)
-        let sorted = parser.repairs.enumerated().sorted {
-            ($0.element.error.offset, $0.offset) < ($1.element.error.offset, $1.offset)
-        }
-        return (value, sorted.map(\.element))
+        return (value, parser.repairs.sorted { $0.error.offset < $1.error.offset })
     }
 
     private mutating func wholeText() throws(Stop) -> JSONValue {

@@ -43,7 +43,9 @@ extension ManifestResolver {
     }
 
     private mutating func warnOfHiddenSignIns() {
-        for condition in manifest.entries.flatMap(\.conditions) where condition.value.hidesSignIn {
+        // The statuses with which a server asks the user to sign in (RFC 9110 §15.5), and those that include them.
+        let hiding: Set<Substitution.Condition> = [.status(401), .status(403), .status(407), .clientError]
+        for condition in manifest.entries.flatMap(\.conditions) where hiding.contains(condition.value) {
             let sentence =
                 "with 401, 403 and 407, most servers ask for a sign-in or refuse access, and the file would hide that; "
                 + "name other statuses, such as 404 and 410, unless the server has no sign-in"
@@ -146,17 +148,6 @@ extension ManifestResolver {
             let sentence =
                 "\(quoted(file.value)) holds no files, so this entry answers nothing; put files there, or remove the entry"
             report(.warning, .emptyFolder, file.offset, sentence)
-        }
-    }
-}
-
-extension Substitution.Condition {
-    /// True if the condition holds for a status that asks the user to sign in: 401, 403 or 407 (RFC 9110 §15.5).
-    fileprivate var hidesSignIn: Bool {
-        switch self {
-        case .status(let status): [401, 403, 407].contains(status)
-        case .clientError: true
-        case .offline, .serverError, .silence: false
         }
     }
 }

@@ -3,9 +3,6 @@ import LocalSubstitutionCache
 
 /// The parts of an open file that only the designers' tool reads.
 extension OpenedFile {
-    /// Returns the first `count` bytes, or the whole file if it is shorter.
-    func head(_ count: Int) throws(FileProblem) -> Data { try part(0..<count) }
-
     /// Returns the bytes in `range`, without those that lie beyond the end of the file.
     func part(_ range: Range<Int>) throws(FileProblem) -> Data {
         let range = range.clamped(to: 0..<size)

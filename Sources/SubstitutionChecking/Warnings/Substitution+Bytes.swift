@@ -7,7 +7,7 @@ extension Substitution {
 
     /// Returns the first bytes of the file as it is now.
     package func contents(upTo count: Int) throws(FileProblem) -> Data {
-        try OpenedFile(foundFile.realPath.text).head(count)
+        try OpenedFile(foundFile.realPath.text).part(0..<count)
     }
 
     /// Returns the bytes in a range as they are now; nil if the file cannot be read, or is no longer a file.

@@ -8,6 +8,8 @@ struct AdviceTable: Decodable, Sendable {
     /// The changes that turn a text into the URL that was meant, in their order.
     private(set) var repairs: [TextRule] = []
     private(set) var paths: [TextRule] = []
+    /// The causes of problems with files, each with the remedy.
+    private(set) var files: [TextRule] = []
     /// Mistakes in the names that `ignoreQuery` lists.
     private(set) var parameters: [TextRule] = []
     private(set) var origins: [TextRule] = []
@@ -26,7 +28,7 @@ struct AdviceTable: Decodable, Sendable {
     private(set) var syntax: [String: String] = [:]
     /// The parameters with the time of a signature, each with the one that must be beside it, or itself.
     private(set) var signatures: [String: String] = [:]
-    private(set) var remedies: [ManifestRemedies.Row] = []
+    private(set) var remedies: [Remedy] = []
 
     static let current =
         (try? JSONDecoder().decode(AdviceTable.self, from: Data(PackageResources.advice_json))) ?? AdviceTable()
@@ -35,6 +37,18 @@ struct AdviceTable: Decodable, Sendable {
     struct Leftover: Decodable, Sendable {
         /// The names in lower case; `*` is any text.
         let names: [String]
+        let says: String
+    }
+
+    /// The remedy for an error at a part of a manifest.
+    struct Remedy: Decodable, Sendable {
+        let code: String
+        /// The kind of the part; nil for all.
+        let part: String?
+        /// The name of the member, or the place of the parameter in its list; nil for all.
+        let name: String?
+        /// The kind of the value, such as "a list"; nil for all.
+        let value: String?
         let says: String
     }
 
