@@ -20,14 +20,4 @@ struct Command: Sendable {
 
     /// Returns the help of a command, or of the tool.
     static func help(of name: String) -> String { String(section: name, of: PackageResources.help_txt) ?? "" }
-
-    /// The commands that the help lists, in the order in which a designer needs them.
-    static let listed = [
-        InitCommand.command, AddCommand.command, UpdateCommand.command, ExplainCommand.command,
-        PreviewCommand.command, BrowseCommand.command, ExtensionCommand.command, CheckCommand.command,
-        VerifyCommand.command,
-    ]
-
-    /// Every command.
-    static let all = listed + [CompletionsCommand.command]
 }

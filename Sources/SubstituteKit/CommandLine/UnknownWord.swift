@@ -20,7 +20,7 @@ enum UnknownWord {
         if first.contains("://") { return "\(quoted(tool.words("add \(first)"))) loads a URL and adds its entry" }
         return first.hasSuffix(".json") || first.contains("/")
             ? "the command comes first, as in \(quoted(tool.words("check \(first)")))"
-            : "the commands are \(Command.listed.map(\.name).joined(separator: ", "))"
+            : "the commands are \(commands.map(\.name).joined(separator: ", "))"
     }
 
     // MARK: - Options

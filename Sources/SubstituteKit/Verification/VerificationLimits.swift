@@ -31,7 +31,7 @@ struct VerificationLimits: Sendable {
         let kind: Kind
         /// A sentence about the problem, with a remedy if there is one.
         let sentence: String
-        /// What to type or to write, as clauses.
+        /// The reasons for a difference, and the commands that end it, as clauses.
         var remedies: [String] = []
         /// The difference between a file and its server's response; nil for problems of other kinds.
         var change: ServedComparison.Change?
