@@ -249,14 +249,9 @@ public final class OfflineArchive: ResponseArchive, Sendable {
         let fields = (response.allHeaderFields as? [String: String] ?? [:])
             .filter { !["set-cookie", "set-cookie2"].contains($0.key.lowercased()) }
         // A fragment may hold a token, and belongs to the request.
-        let responseURL = response.url?.absoluteString.prefix { $0 != "#" } ?? identity.description[...]
-        let copy = ArchivedCopy(
-            url: identity.description,
-            responseURL: String(responseURL),
-            fields: fields,
-            version: incoming.version,
-            body: body
-        )
+        let (url, version) = (identity.description, incoming.version)
+        let responseURL = String(response.url?.absoluteString.prefix { $0 != "#" } ?? url[...])
+        let copy = ArchivedCopy(url: url, responseURL: responseURL, fields: fields, version: version, body: body)
         // The closure holds the load, whose bytes count until they are written.
         directory.queue.async { [self] in write(copy, of: incoming, to: folder.file(for: identity)) }
     }

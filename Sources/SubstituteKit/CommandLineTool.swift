@@ -62,8 +62,9 @@ package enum CommandLineTool {
             let message = (error as? ToolError)?.message ?? FileSystem.reason(error)
             console.printError("substitute \(command.name): \(message)")
             // In the package manager's sandbox, the error does not say which permission is missing.
-            if command.needsPermission, console.environment["SUBSTITUTE_VERB"] == "substitute" {
-                console.printError("If that needs permission, use: \(console.tool.words(command.name)) …")
+            let isSandboxed = console.environment["SUBSTITUTE_VERB"] == "substitute"
+            if isSandboxed, CommandPermissions.areNeeded(for: words) {
+                console.printError("If that needs permission, use: \(console.tool.line(words))")
             }
             return .bad
         }

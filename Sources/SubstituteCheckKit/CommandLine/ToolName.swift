@@ -16,7 +16,7 @@ package struct ToolName: Sendable {
         guard environment["SUBSTITUTE_VERB"] != nil else { return "substitute \(name)" }
         // The plugin's verb decides which permissions the package manager asks for.
         let verb =
-            CommandPermissions.needed.contains(String(name.prefix { $0 != " " })) ? "substitute-edit" : "substitute"
+            CommandPermissions.areNeeded(for: name.components(separatedBy: " ")) ? "substitute-edit" : "substitute"
         return "swift package \(verb) \(name)"
     }
 

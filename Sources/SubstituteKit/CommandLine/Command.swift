@@ -5,10 +5,6 @@ import SubstituteCheckKit
 struct Command: Sendable {
     let name: String
     let options: [any CommandOption]
-    /// True if the command may write to the package's folder or use the network.
-    ///
-    /// The package manager asks the user for permission before it runs such a command.
-    var needsPermission: Bool { CommandPermissions.needed.contains(name) }
     /// Runs the command and returns the status to exit with.
     let run: @Sendable (Arguments, Console) async throws -> ExitStatus
 

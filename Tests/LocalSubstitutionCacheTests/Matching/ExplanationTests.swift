@@ -126,7 +126,8 @@ struct ExplanationTests {
             url: "https://example.com:99999/",
             sentence:
                 "https://example.com:99999/ is not substituted, because it is not a URL that a manifest can name: "
-                + "\"99999\" is not a port, which is a number up to 65535; write the URL that the app loads."
+                + "\"https://example.com:99999/\" has a port that is not a number up to 65535; write the whole URL that "
+                + "the app loads, such as \"https://example.com/img/logo.png\"."
         ),
         Row(url: "https://other.example/", sentence: "https://other.example/ \(noEntry)"),
         Row(

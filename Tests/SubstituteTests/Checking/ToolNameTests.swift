@@ -10,6 +10,7 @@ struct ToolNameTests {
         #expect(ToolName([:]).words("check") == "substitute check")
         let plugin = ["SUBSTITUTE_VERB": "substitute"]
         #expect(ToolName(plugin).words("check --all") == "swift package substitute check --all")
+        #expect(ToolName(plugin).words("check --fix") == "swift package substitute-edit check --fix")
         #expect(ToolName(plugin).words("init") == "swift package substitute-edit init")
         #expect(ToolName(plugin).words("--help") == "swift package substitute --help")
     }
