@@ -15,9 +15,6 @@ package enum FileKind: String, CaseIterable {
 
     package var plural: String { noun + "s" }
 
-    /// The heading over files of this kind.
-    package var title: String { plural.prefix(1).uppercased() + plural.dropFirst() }
-
     package init(_ type: MediaType) {
         let kinds: [Substring: FileKind] = ["image": .image, "font": .font, "audio": .audio, "video": .video]
         self = kinds[Substring(type.canonical.kind)] ?? (type.isText ? .text : .other)

@@ -37,13 +37,10 @@ package struct Inventory {
     /// The size of all files, in bytes.
     package var size: Int { shares.reduce(0) { $0 + $1.size } }
 
-    /// The number and the size of the files, for example `8 files, 14 kB`.
-    package var total: String { "\(counted(files, "file")), \(ByteCount(size))" }
-
     /// A summary, for example `9 URLs, 8 files, 14 kB: 6 images (11 kB), 2 texts (3.1 kB)`.
     package var description: String {
         let number = version == 0 ? "" : "version \(version), "
-        let total = "\(number)\(counted(urls, "URL")), \(self.total)"
+        let total = "\(number)\(counted(urls, "URL")), \(counted(files, "file")), \(ByteCount(size))"
         if shares.isEmpty { return "\(total): no URL is answered by a file" }
         let parts = shares.map { share in
             let count = "\(share.files) \(share.files == 1 ? share.kind.noun : share.kind.plural)"

@@ -93,11 +93,6 @@ package final class Console {
         if buffer.count > 64 * 1024 { flush() }
     }
 
-    /// Writes a JSON object to standard output as a line.
-    package func printJSON(_ object: JSONObject) throws {
-        print(try object.text())
-    }
-
     /// Writes a line to standard error.
     package func printError(_ line: String) {
         flush()
