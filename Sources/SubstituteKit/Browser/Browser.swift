@@ -59,8 +59,6 @@ actor Browser {
     var isPageAbandoned = false
     /// The errors that scripts and the browser reported.
     var complaints: [ReportedError] = []
-    /// The maximum number of errors that are kept; a page may report any number of them.
-    static let mostComplaints = 1000
     var pageNotes = PageNotes()
     /// Sentences for the user about the loads of the pages.
     ///
