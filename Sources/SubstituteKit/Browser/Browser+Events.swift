@@ -56,7 +56,9 @@ extension Browser {
     }
 
     func report(_ sentence: String, isEvent: Bool = false) {
-        if let note = pageNotes.add(sentence, isEvent: isEvent) { onEvent(.note(note)) }
+        if notes.contains(sentence) || isEvent && notes.count >= Self.mostNotes { return }
+        notes.append(sentence)
+        onEvent(.note(sentence))
     }
 
     func ended() {
