@@ -64,7 +64,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     ///   - countsBytes: True to count the bytes that servers send. The page then receives a body only when the whole
     ///     body has arrived.
     ///   - loads: Receives each request that begins.
-    ///   - onFinish: Called once for each load and with its table, on any thread, when the source of the response is known.
+    ///   - onFinish: Called once for each load with its table, on any thread, when the source of the response is known.
     init(
         _ table: SubstitutionTable,
         countsBytes: Bool = false,
