@@ -19,7 +19,7 @@ package struct PageScanner {
         package fileprivate(set) var promised: [Reference] = [], promisedLinks: [Reference] = []
         /// The addresses of `base` elements, against which relative addresses are resolved.
         package fileprivate(set) var bases: [Reference] = []
-        /// The addresses that the page, and those in `srcdoc`, load from attributes and styles, with and without `integrity`.
+        /// The addresses that the page and its `srcdoc` load, from attributes and styles, with and without `integrity`.
         ///
         /// The addresses of links and forms are not among them.
         package fileprivate(set) var resources: [Reference] = []
@@ -33,7 +33,7 @@ package struct PageScanner {
 
     private var tokenizer: HTMLTokenizer
     /// True for the page in an attribute.
-    private let isNested: Bool
+    private var isNested = false
     private var context = HTMLContext()
     private var references = References()
     /// The text of the open SVG `style` element so far; nil if none is open.
@@ -76,10 +76,6 @@ package struct PageScanner {
     static func read(_ bytes: [UInt8], _ report: (HTMLTag, SourceMappedText?) -> Void) {
         var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes))
         scanner.readPage(report)
-    }
-
-    private init(tokenizer: HTMLTokenizer, isNested: Bool = false) {
-        (self.tokenizer, self.isNested) = (tokenizer, isNested)
     }
 
     private mutating func readPage(_ report: (HTMLTag, SourceMappedText?) -> Void) {
