@@ -23,6 +23,10 @@ package struct ReferenceScanner {
         package var isOptional = false
         /// True for a module and false for a classic script; nil for all else, as only ``PageScanner`` sets it.
         package var isModule: Bool?
+        /// The name of the element that loads the address, with "img" for every attribute of pictures.
+        ///
+        /// Nil for all else, as only ``PageScanner`` sets it.
+        package var element: String?
 
         package var text: String { place.string }
         /// The offset of the address in the source, in bytes.
