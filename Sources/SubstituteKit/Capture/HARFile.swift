@@ -61,7 +61,7 @@ struct HARFile {
     ///   - name: The recording's name in messages.
     /// - Throws: ``ToolError`` if `data` is not a recording.
     init(_ data: Data, name: String) throws(ToolError) {
-        if data.starts(with: "PK\u{3}\u{4}".utf8) {
+        if Self.isArchive(data) {
             throw ToolError("\(quoted(name)) is a ZIP archive; unpack it, and name the recording (.har) that it holds")
         }
         let recording: Recording
@@ -125,6 +125,9 @@ struct HARFile {
             return false
         }
     }
+
+    /// True for a ZIP archive.
+    static func isArchive(_ data: Data) -> Bool { data.starts(with: "PK\u{3}\u{4}".utf8) }
 
     /// Returns true if a text looks like a recording, and not like a list of URLs.
     static func isLikely(_ data: Data) -> Bool {

@@ -64,7 +64,7 @@ struct Verification: Sendable {
         let (first, observed) = try await Self.visit(url, served, settings, manner)
         progress("with the files")
         let loads = LoadList()
-        let live = LiveTable(table, countsBytes: true, loads: loads) { loads.append($0) }
+        let live = LiveTable(table, countsBytes: true, loads: loads) { load, _ in loads.append(load) }
         let (second, comparison) = try await Browser.run(settings, live) { browser in
             let visit = try await PageVisit(url, in: browser, manner, loads)
             let scale = settings.device?.scale ?? 1

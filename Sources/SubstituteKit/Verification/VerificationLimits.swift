@@ -133,16 +133,12 @@ struct VerificationLimits: Sendable {
 
     /// Parses a percentage that the user wrote, such as `90%`, `90` or `0.5 %`.
     static func share(_ text: String) throws(UsageError) -> Double {
-        if let number = Double(text), number > 0, number < 1 {
-            throw UsageError("\(quoted(text)) is ambiguous; write \(text)%, or \(Int(number * 100))%")
-        }
-        return try Quantity.parsed(text, "is not a percentage", otherwise: "write it as 90%") { text in
-            let number = text.replacingOccurrences(of: "%", with: "").trimmingCharacters(in: .whitespaces)
-            guard let percent = Double(number), (0...100).contains(percent),
-                percent == 0 || percent >= 1 || number != text
-            else { return nil }
+        let number = text.replacing("%", with: "").trimmingCharacters(in: .whitespaces)
+        // "0.9" may mean 90 % or 0.9 %.
+        if let percent = Double(number), (0...100).contains(percent), percent == 0 || percent >= 1 || number != text {
             return percent / 100
         }
+        throw UsageError("\(quoted(text)) is not a percentage; write it as 90%")
     }
 }
 

@@ -453,14 +453,12 @@ struct ImportTests {
         #expect(try site.listing == before)
     }
 
-    @Test("A recording that is missing or is a folder is reported, and nothing changes")
+    @Test("A recording that is missing is reported, and nothing changes")
     func unreadable() async throws {
         let before = try site.listing
-        for (path, reason) in [("none.har", "does not exist"), (".", "cannot be read: ")] {
-            let result = await Tool.run(["add", "manifest.json", path], in: site.url)
-            #expect(result.status == 1)
-            #expect(result.errors.hasPrefix("substitute add: \"\(path)\" \(reason)"))
-        }
+        let result = await Tool.run(["add", "manifest.json", "none.har"], in: site.url)
+        #expect(result.status == 1)
+        #expect(result.errors.hasPrefix("substitute add: \"none.har\" does not exist"))
         #expect(try site.listing == before)
     }
 

@@ -46,7 +46,6 @@ struct VerifyTests {
         let result = try await site.run("verify", site.url)
         #expect(
             result.output == """
-                Caches are off, and service workers are bypassed.
                 \(site.url)  The files fit. 3 of 4 requests came from files, 75 %: \(18 + 15 + LiveSite.picture(100).count) bytes, and \(page.utf8.count) bytes from the network
                   network  \(site.url) is not substituted, because no entry names it.
                            Add it with: substitute add \(site.url)
