@@ -18,11 +18,11 @@ struct HARFile {
         let status: Int
         /// The response's `Content-Type`, or the type that the recording program assumed.
         let type: MediaType?
-        /// The validators (such as `ETag`) that the server sent with the response.
+        /// The validators (such as `ETag`) that the server sent with the response, and what decided between versions.
         let version: RemoteVersion
         var sharing = Sharing()
-        /// The fields of the request that decide between versions of a resource.
-        let preferences: [String: String]
+        /// True for the answer to the request for a page, and not to a request by a page's script.
+        let isPage: Bool
         let body: Body
         /// The recording program's comment on a body that it left out.
         let comment: String?
@@ -158,15 +158,6 @@ extension RecordedAnswer {
     }
 }
 
-extension HARFile {
-    /// Returns those fields of a request that decide between versions of a resource.
-    static func preferences(_ fields: [String: String]) -> [String: String] {
-        fields.filter {
-            ["accept", "accept-language", "user-agent"].contains($0.key.lowercased()) && !$0.value.isEmpty
-        }
-    }
-}
-
 extension HARFile.Exchange {
     /// The reason why an entry of an app's recording does not name a URL whole, as a clause; nil if it does.
     ///
@@ -196,10 +187,13 @@ extension HARFile.Exchange {
         type = types.compactMap(\.self).lazy.compactMap { MediaType($0) }.first {
             $0.isConcrete && $0.essence != "x-unknown"
         }
-        version = RemoteVersion.sent { sent[$0.lowercased()] }
+        var version = RemoteVersion.sent { sent[$0.lowercased()] }
+        let deciding = RemoteVersion.asked(asked)
+        version.asked = deciding.isEmpty ? nil : deciding
+        self.version = version
         sharing.ask(method, asked, sendsCookies: request?.cookies?.value?.isEmpty == false)
         sharing.receive { sent[$0.lowercased()] }
-        preferences = HARFile.preferences(asked)
+        isPage = entry?._resourceType?.value?.lowercased() == "document"
         lifetime = Self.lifetime(sent["cache-control", default: ""].lowercased())
         recorded = RecordedAnswer(entry?._substitution?.value)
         size = (content?.size?.value).flatMap { $0 > 0 ? $0 : nil }
@@ -235,7 +229,7 @@ extension HARFile.Exchange {
                 $0.trimmingCharacters(in: .whitespaces)
             }
             let key = name.lowercased()
-            let isList = ["cache-control", "vary"].contains(key)
+            let isList = ["cache-control", "vary", "content-security-policy"].contains(key)
             fields[key] = isList ? ([fields[key]].compactMap(\.self) + lines).joined(separator: ", ") : lines[0]
         }
         return fields
@@ -333,7 +327,7 @@ private struct Recording: Decodable {
     struct Entry: Decodable {
         let request: Loose<Request>?
         let response: Loose<Response>?
-        let comment: Loose<String>?
+        let comment, _resourceType: Loose<String>?
         let _substitution: Loose<Answer>?
     }
 

@@ -12,8 +12,6 @@ struct VerificationLimits: Sendable {
     let tolerance: Double
     /// True if servers may send bytes that differ from the files.
     let allowsChanges: Bool
-    /// The record of the loaded files, which says whether a file was edited here.
-    let record: RemoteRecord
 
     /// A reason why a page does not pass.
     struct Problem {
@@ -73,22 +71,12 @@ struct VerificationLimits: Sendable {
                 ? [] : ["\(page.comparison.percentage) of the picture"])
     }
 
-    /// Returns what to type for a file that differs from its server's response, as clauses.
+    /// Returns the reason for a difference, and what to type, as clauses.
     private func remedies(for change: ServedComparison.Change) -> [String] {
-        guard case .body(let data) = change.served else { return ["to permit it: --allow-changed"] }
-        let file = change.substitution
-        let here = try? Fingerprint(of: URL(fileURLWithPath: file.realPath))
-        switch here.flatMap({ record.state(of: file.recordedURL, here: $0, there: Fingerprint(data)) }) {
-        case .edited?, .conflict?:
-            let isKnown = record.version(of: file.recordedURL) != nil
-            return [
-                isKnown ? "it was edited here" : "it is not in \(RemoteRecord.name), so it counts as edited here",
-                "to permit it: --allow-changed",
-                "to take its server's version: \(manifest.line(["update", "--discard-edits"], urls: [file.url]))",
-            ]
-        default:
-            return ["to load it again: \(manifest.line(["update"], urls: [file.url]))"]
+        guard let finding = change.finding, finding.state != .differs, finding.state != .unknown else {
+            return ["to load it again: \(manifest.line(["update"], urls: [change.substitution.url]))"]
         }
+        return [finding.reason, "to permit it: --allow-changed"].compactMap(\.self) + finding.remedies(manifest)
     }
 
     /// Returns every reason why the page does not pass.

@@ -155,6 +155,8 @@ package struct PageScanner {
             let isOptional = isInTemplate || Self.isOptional(element)
             for var reference in references.addresses[count...] {
                 reference.isOptional = isOptional
+                let isPicture = ["srcset", "imagesrcset", "poster", "background"].contains(attribute.name)
+                reference.element = isPicture ? "img" : element.name
                 references.resources.append(reference)
             }
         }

@@ -21,6 +21,10 @@ package struct ReferenceScanner {
         package var isSpecifier = false
         /// True for an address that browsers may never load, such as a font's second format.
         package var isOptional = false
+        /// The name of the element that loads the address, with "img" for every attribute of pictures.
+        ///
+        /// Nil for all else, as only ``PageScanner`` sets it.
+        package var element: String?
 
         package var text: String { place.string }
         /// The offset of the address in the source, in bytes.

@@ -90,7 +90,7 @@ struct VerifyTests {
         try site.folder.write("h1 { color: navy }", to: "site.css")
         let edited = try await site.run("verify", site.url)
         let remedies = """
-                it was edited here
+                it was edited here, and its server has not changed
                 to permit it: --allow-changed
                 to take its server's version: substitute update --discard-edits \(site.url)site.css
 
@@ -115,7 +115,7 @@ struct VerifyTests {
         #expect(
             result.output.contains(
                 "\n\(site.url)\n  error: \"site.css\" differs from \(site.url)site.css: here 18 bytes, there 28 bytes\n"
-                    + "    it is not in .substitute.json, so it counts as edited here\n"
+                    + "    it is not in .substitute.json, so it counts as edited here (here 18 bytes, there 28 bytes)\n"
             ),
             "\(result)"
         )
