@@ -41,11 +41,15 @@ struct Tool {
             source: { input.map(Swift.Result.success) ?? .failure(ToolError("the test has no input")) }
         )
         let status = await CommandLineTool.run(arguments, console)
-        return Program.Result(
+        let result = Program.Result(
             status: status.rawValue,
             output: written.text(of: .output),
             errors: written.text(of: .errors)
         )
+        if Advice.isJudged, folder != Repository.folder {
+            do { try await Advice.judge(result, of: arguments, in: folder) } catch { Issue.record(error) }
+        }
+        return result
     }
 
     /// Returns the manifest at a path.

@@ -1,0 +1,46 @@
+// iOS, tvOS, watchOS and visionOS cannot start processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+/// A judge of the commands that the tool advises: each is run in a copy of the folder, while the test's server runs.
+///
+/// It is on if `RUN_ADVICE` is set, as in `.ci/long`.
+enum Advice {
+    static let isJudged = ProcessInfo.processInfo.environment["RUN_ADVICE"] != nil
+
+    /// Runs each command that a result advises, and records an issue for one that is wrong or changes nothing.
+    static func judge(_ result: Program.Result, of words: [String], in folder: URL) async throws {
+        let text = result.output + result.errors
+        for command in Set(text.matches(of: advised).map { String($0.1 ?? $0.2 ?? "") }) {
+            let copy = try TemporaryFolder()
+            let place = copy.url.appendingPathComponent("copy")
+            try FileManager.default.copyItem(at: folder, to: place)
+            let before = try listing(place)
+            let line = command.replacing("\\\"", with: "\"").replacing("\\\\", with: "\\")
+            let environment = ["PATH": "\(Tool.url.deletingLastPathComponent().path):/usr/bin:/bin"]
+            let answer = try await Program.run("/bin/sh", ["-c", line], in: place, environment: environment)
+            // Only servers of the test can answer.
+            let isLocal = line.contains("://127.0.0.1:") || line.contains("://localhost:")
+            #expect(answer.status != 2, "\(words) advises: \(line)\n\(answer)")
+            if isLocal {
+                #expect(try answer.status == 0 && listing(place) != before, "\(words) advises: \(line)\n\(answer)")
+            }
+        }
+    }
+
+    /// A command at the end of a line, after the words that advise it, and one in a JSON object.
+    nonisolated(unsafe) private static let advised =
+        /: (substitute (?:add|update) .*)$|"command":"(substitute .*?[^\\])"/
+        .anchorsMatchLineEndings()
+
+    private static func listing(_ folder: URL) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+            files[path] = try? Data(contentsOf: folder.appendingPathComponent(path))
+        }
+        return files
+    }
+}
+#endif
