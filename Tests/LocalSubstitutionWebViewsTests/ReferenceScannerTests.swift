@@ -38,6 +38,11 @@ struct ReferenceScannerTests {
             "a { b: url(§c", "a { b: image-set('§c", "a { b: url('§c", "a { b: image-set(", "@import", "@import '§a",
             "a { b: ) url(§c) ) 'd' }", "a { b: url() url('') }",
             "@namespace url(no); @namespace svg 'no'; a { b: url(§c) }", "a { b: url(§c\\)d) }", "a { b: url(§c\\",
+            // Escapes in names (CSS Syntax Level 3 §4.3.11), and what browsers ignore (§4.3.5, §4.3.6).
+            "a { b: \\75 rl(§c); d: u\\000052L('§e'); f: \\url(§g) } \\\"url(§h)",
+            "@\\69mport '§a'; a { b: \\-url(c) }",
+            "a { b: url(c(d) e: url(§f) }", "a { b: url(c d) } e { f: url(§g ) }", "a { b: url(c'd) }",
+            "a { b: url(\"c.png);\n d: url(§e) }", "@import 'a\n; @import '§b'", "a { b: url(c\u{1}d); e: url(§f) }",
         ]
     )
     func stylesheets(marked: String) {

@@ -164,7 +164,7 @@ struct ExplainTests {
     @Test(
         "A file without URLs is reported in a sentence",
         arguments: [
-            ("@pages.har", "\" does not exist; did you mean \""), ("@none.txt", "none.txt\" does not exist\n"),
+            ("@pages.har", "\" does not exist; did you mean \""),
             ("@Logo.png", "Logo.png\" is neither a recording (HAR) nor a list of URLs, one per line\n"),
             ("@empty.txt", "empty.txt\" is neither a recording"), ("@manifest.json", "it has no \"log\""),
             ("@cut.har", "cut.har:1:41: "), ("@folder", "folder\" is a folder; name a recording"),

@@ -27,6 +27,8 @@ package struct HAREntry: Sendable {
     package var comment: String?
     /// The target of a redirect.
     package var redirectURL = ""
+    /// Chromium's name for the kind of resource, in lower case; nil if it is not known.
+    package var resourceType: String?
     /// The facts about the response that only this library knows.
     var substitution: RecordedAnswer?
 
@@ -36,7 +38,9 @@ package struct HAREntry: Sendable {
 
     /// The fields of a response whose values are recorded.
     private static let kept: Set = [
-        "age", "cache-control", "content-encoding", "content-type", "date", "etag", "vary",
+        "access-control-allow-credentials", "access-control-allow-origin", "age", "cache-control", "content-encoding",
+        "content-security-policy", "content-type", "cross-origin-embedder-policy", "cross-origin-opener-policy",
+        "cross-origin-resource-policy", "date", "etag", "vary",
     ]
 
     /// The entry as JSON.
@@ -63,6 +67,7 @@ package struct HAREntry: Sendable {
                 "cache": [String: String](), "request": request.merging(common) { $1 },
                 "response": response.merging(common) { $1 },
             ]
+            entry["_resourceType"] = resourceType
             entry["_substitution"] = substitution?.object
             return try JSONSerialization.data(withJSONObject: entry, options: [.sortedKeys, .withoutEscapingSlashes])
         }

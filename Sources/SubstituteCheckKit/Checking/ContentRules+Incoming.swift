@@ -34,6 +34,17 @@ extension ContentRules {
         }
     }
 
+    /// Explains why a body may not replace a file: its bytes are of a kind that neither the file nor its name has.
+    ///
+    /// - Returns: A clause that begins with "it"; nil if there is no objection.
+    package static func objection(to body: Data, replacing old: Data, named path: String) -> String? {
+        guard let format = FileFormat(head: Array(body.prefix(FileFormat.headLength))),
+            let expected = MediaType(fileName: path).flatMap(FileFormat.expected), !expected.contains(format),
+            FileFormat(head: Array(old.prefix(FileFormat.headLength))) != format
+        else { return nil }
+        return "it is \(format.article) now, not \(FileFormat.list(expected, \.article))"
+    }
+
     private static func refusal(of file: FileSample, named isNamed: Bool, isPage: Bool) -> String? {
         let essence = file.type.essence
         if file.format == .lfsPointer { return "it is a Git LFS pointer" }

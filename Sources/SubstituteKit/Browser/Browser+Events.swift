@@ -34,7 +34,7 @@ extension Browser {
             if event.session == page?.session { failure = ToolError("the browser's tab with the page has crashed") }
             if let session = event.session { documents.remove(session) }
         case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
-            if complaints.count < Self.mostComplaints, let error = ReportedError(event) { complaints.append(error) }
+            if let error = ReportedError(event) { complaints.append(error) }
         default: traffic.receive(event)
         }
     }
@@ -56,7 +56,9 @@ extension Browser {
     }
 
     func report(_ sentence: String, isEvent: Bool = false) {
-        if let note = pageNotes.add(sentence, isEvent: isEvent) { onEvent(.note(note)) }
+        if notes.contains(sentence) || isEvent && notes.count >= Self.mostNotes { return }
+        notes.append(sentence)
+        onEvent(.note(sentence))
     }
 
     func ended() {

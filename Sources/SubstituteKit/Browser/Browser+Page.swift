@@ -10,7 +10,6 @@ extension Browser {
     /// - Throws: ``ToolError`` if no part of the page was received within the timeout.
     func load(_ url: String, _ manner: LoadOptions = LoadOptions()) async throws {
         let deadline = DispatchTime.now() + settings.limit + manner.pause
-        pageNotes.beginPage()
         incompleteness = nil
         var isFinished = false
         do {

@@ -14,8 +14,7 @@ extension Browser {
         var isFinal = held.hasOutcome
         switch decision {
         case .proceed: try? await devTools.run("Fetch.continueRequest", parameters)
-        case .proceedWithout(let name):
-            let fields = held.request.headers.filter { $0.key.lowercased() != name.lowercased() }
+        case .proceedWith(let fields):
             parameters["headers"] = fields.map { ["name": $0.key, "value": $0.value] }
             try? await devTools.run("Fetch.continueRequest", parameters)
         case .answer(let status, let fields, let body):

@@ -59,13 +59,12 @@ actor Browser {
     var isPageAbandoned = false
     /// The errors that scripts and the browser reported.
     var complaints: [ReportedError] = []
-    /// The maximum number of errors that are kept; a page may report any number of them.
-    static let mostComplaints = 1000
-    var pageNotes = PageNotes()
     /// Sentences for the user about the loads of the pages.
     ///
     /// For example, the tool refused a download, a load did not finish in time, or a page was answered with status 404.
-    var notes: [String] { pageNotes.sentences }
+    var notes: [String] = []
+    /// The maximum number of notes, without those that say that a page is not complete; a page may cause any number.
+    static let mostNotes = 10
 
     // MARK: - Beginning and end
 

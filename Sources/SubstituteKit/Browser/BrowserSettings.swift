@@ -32,9 +32,6 @@ struct BrowserSettings: Sendable {
         #endif
     }
 
-    /// A line about caches and service workers, for the user.
-    var summary: String { "Caches are off, and service workers are bypassed." }
-
     /// The browser's command-line switches.
     ///
     /// https://chromium.googlesource.com/chromium/src/+/main/docs/ documents each switch. The DevTools protocol needs

@@ -118,10 +118,10 @@ extension HeldRequest {
 enum Decision: Sendable {
     /// The browser sends the request, or passes on the response, unchanged.
     case proceed
-    /// The request is sent without the header field of this name.
+    /// The request is sent with these header fields, and no others.
     ///
     /// This decision is only for a request that has not been sent yet.
-    case proceedWithout(String)
+    case proceedWith([String: String])
     /// The tool's own response answers the request, and replaces the network's response if there is one.
     case answer(status: Int, fields: [HeldRequest.Field], body: Data)
 }

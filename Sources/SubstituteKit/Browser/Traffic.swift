@@ -9,6 +9,8 @@ final class Traffic: @unchecked Sendable {
     private var lost: Set<String> = []
     private var downloads: Set<String> = []
     private var credentials: [String: Credentials] = [:]
+    /// The value of `Accept-Language`, which is the same in all requests; nil until one has it.
+    private var language: String?
     /// The servers that have asked for a password, or that a URL with one names.
     private var protected: Set<String> = []
     private var lastChange = DispatchTime.now()
@@ -17,6 +19,8 @@ final class Traffic: @unchecked Sendable {
     struct Credentials: Sendable {
         var hasAuthorization = false
         var hasCookies = false
+        /// The value of `Accept-Language`.
+        var language: String?
     }
 
     /// Adds the load of a request that the browser holds before sending it.
@@ -53,7 +57,9 @@ final class Traffic: @unchecked Sendable {
         case "Network.requestWillBeSentExtraInfo":
             guard let request: String = event["requestId"], let fields: [String: Any] = event["headers"] else { return }
             let names = Set(fields.keys.map { $0.lowercased() })
+            let language = fields.first { $0.key.lowercased() == "accept-language" }?.value as? String
             change { traffic in
+                traffic.language = language ?? traffic.language
                 var carried = traffic.credentials[request] ?? Credentials()
                 if names.contains("authorization") { carried.hasAuthorization = true }
                 if names.contains("cookie") { carried.hasCookies = true }
@@ -105,6 +111,7 @@ final class Traffic: @unchecked Sendable {
         lock.withLock {
             var carried = credentials[load] ?? Credentials()
             if protected.contains(Self.server(of: url)) { carried.hasAuthorization = true }
+            carried.language = language
             return carried
         }
     }

@@ -18,11 +18,11 @@ struct HARFile {
         let status: Int
         /// The response's `Content-Type`, or the type that the recording program assumed.
         let type: MediaType?
-        /// The validators (such as `ETag`) that the server sent with the response.
+        /// The validators (such as `ETag`) that the server sent with the response, and what decided between versions.
         let version: RemoteVersion
         var sharing = Sharing()
-        /// The fields of the request that decide between versions of a resource.
-        let preferences: [String: String]
+        /// True for the answer to the request for a page, and not to a request by a page's script.
+        let isPage: Bool
         let body: Body
         /// The recording program's comment on a body that it left out.
         let comment: String?
@@ -61,7 +61,7 @@ struct HARFile {
     ///   - name: The recording's name in messages.
     /// - Throws: ``ToolError`` if `data` is not a recording.
     init(_ data: Data, name: String) throws(ToolError) {
-        if data.starts(with: "PK\u{3}\u{4}".utf8) {
+        if Self.isArchive(data) {
             throw ToolError("\(quoted(name)) is a ZIP archive; unpack it, and name the recording (.har) that it holds")
         }
         let recording: Recording
@@ -126,6 +126,9 @@ struct HARFile {
         }
     }
 
+    /// True for a ZIP archive.
+    static func isArchive(_ data: Data) -> Bool { data.starts(with: "PK\u{3}\u{4}".utf8) }
+
     /// Returns true if a text looks like a recording, and not like a list of URLs.
     static func isLikely(_ data: Data) -> Bool {
         UnicodeText.utf8(data.prefix(200)).first { $0 > 0x20 } == UInt8(ascii: "{")
@@ -152,15 +155,6 @@ extension RecordedAnswer {
         (file, line) = (field.file?.value, field.line?.value)
         (times, bytes) = (max(1, field.times?.value ?? 1), max(0, field.bytes?.value ?? 0))
         (ended, isShortened) = (field.ended?.value, field.isShortened?.value)
-    }
-}
-
-extension HARFile {
-    /// Returns those fields of a request that decide between versions of a resource.
-    static func preferences(_ fields: [String: String]) -> [String: String] {
-        fields.filter {
-            ["accept", "accept-language", "user-agent"].contains($0.key.lowercased()) && !$0.value.isEmpty
-        }
     }
 }
 
@@ -193,10 +187,13 @@ extension HARFile.Exchange {
         type = types.compactMap(\.self).lazy.compactMap { MediaType($0) }.first {
             $0.isConcrete && $0.essence != "x-unknown"
         }
-        version = RemoteVersion.sent { sent[$0.lowercased()] }
+        var version = RemoteVersion.sent { sent[$0.lowercased()] }
+        let deciding = RemoteVersion.asked(asked)
+        version.asked = deciding.isEmpty ? nil : deciding
+        self.version = version
         sharing.ask(method, asked, sendsCookies: request?.cookies?.value?.isEmpty == false)
         sharing.receive { sent[$0.lowercased()] }
-        preferences = HARFile.preferences(asked)
+        isPage = entry?._resourceType?.value?.lowercased() == "document"
         lifetime = Self.lifetime(sent["cache-control", default: ""].lowercased())
         recorded = RecordedAnswer(entry?._substitution?.value)
         size = (content?.size?.value).flatMap { $0 > 0 ? $0 : nil }
@@ -232,7 +229,7 @@ extension HARFile.Exchange {
                 $0.trimmingCharacters(in: .whitespaces)
             }
             let key = name.lowercased()
-            let isList = ["cache-control", "vary"].contains(key)
+            let isList = ["cache-control", "vary", "content-security-policy"].contains(key)
             fields[key] = isList ? ([fields[key]].compactMap(\.self) + lines).joined(separator: ", ") : lines[0]
         }
         return fields
@@ -330,7 +327,7 @@ private struct Recording: Decodable {
     struct Entry: Decodable {
         let request: Loose<Request>?
         let response: Loose<Response>?
-        let comment: Loose<String>?
+        let comment, _resourceType: Loose<String>?
         let _substitution: Loose<Answer>?
     }
 

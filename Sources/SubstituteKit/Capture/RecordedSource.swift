@@ -19,8 +19,6 @@ struct RecordedSource: ResourceSource {
         var limit: Int?
         /// The reasons why recorded bodies are of no use, keyed by URL.
         var leftOut: [String: String] = [:]
-        /// The fields of requests that decide between versions of a resource, keyed by URL.
-        var preferences: [String: [String: String]] = [:]
         /// True to take responses that may be for one person.
         var includesPrivate = false
         /// True to load what an entry answers already.
@@ -76,16 +74,16 @@ struct RecordedSource: ResourceSource {
 
     /// Returns the decisions, in the order of the recording.
     ///
-    /// If several exchanges of one URL can be added, only the last one is selected.
+    /// If several exchanges of one URL can be added, only the page or else the last one is selected.
     private func choices(of exchanges: [HARFile.Exchange], in staging: StagingFolder) async throws -> [FoundResource] {
         var exchanges = exchanges
-        if !filter.includesPrivate { await compare(&exchanges) }
+        if !filter.includesPrivate { await compare(&exchanges, staging) }
         var choices = try exchanges.map { try choice(of: $0, in: staging) }
         // What another frame has loaded, a browser may request again, and get 304.
         let taken = Set(zip(exchanges, choices).filter { $1.resource != nil }.map(\.0.url))
         choices = zip(exchanges, choices).filter { $0.0.status != 304 || !taken.contains($0.0.url) }.map(\.1)
         if filter.stripsQuery { Self.stripQueries(&choices) }
-        Self.keepLast(&choices)
+        Self.keepOne(&choices)
         return choices
     }
 
@@ -104,7 +102,8 @@ struct RecordedSource: ResourceSource {
             source: URL(fileURLWithPath: "/"),
             version: exchange.version,
             isDecoded: exchange.isDecoded,
-            sharing: exchange.sharing
+            sharing: exchange.sharing,
+            isPage: exchange.isPage
         )
         // Some programs record the number of transferred bytes, or the number of characters, as the size.
         let stated = exchange.size.flatMap { $0 == bytes.count ? nil : $0 }
@@ -170,17 +169,16 @@ struct RecordedSource: ResourceSource {
     }
 
     /// Finds out whether responses to requests with cookies or own fields are the same without these.
-    private func compare(_ exchanges: inout [HARFile.Exchange]) async {
+    private func compare(_ exchanges: inout [HARFile.Exchange], _ staging: StagingFolder) async {
         let uncertain = exchanges.enumerated().filter { _, exchange in
             var shared = exchange
             shared.sharing.isSameForAll = true
             return exchange.sharing.isUncertain && (try? pick(shared)) != nil
         }
-        let preferences = filter.preferences
         let results = await Fetcher.inParallel(uncertain.map(\.element), console.network) { exchange, fetcher in
             guard let url = URL(string: exchange.url), let bytes = try? exchange.bytes else { return false }
-            let headers = preferences[exchange.url] ?? exchange.preferences
-            return await fetcher.sends(Fingerprint(bytes), at: url, headers: headers)
+            let asked = exchange.version.asked ?? [:]
+            return await fetcher.sends(Fingerprint(bytes), at: url, headers: asked, staging.newFileURL())
         }
         for (index, isSame) in zip(uncertain.map(\.offset), results) { exchanges[index].sharing.isSameForAll = isSame }
     }
@@ -230,20 +228,20 @@ struct RecordedSource: ResourceSource {
         }
     }
 
-    /// Keeps only the last of several exchanges of one URL.
-    private static func keepLast(_ choices: inout [FoundResource]) {
-        var last: [String: Int] = [:]
-        for index in choices.indices.reversed() {
-            guard let resource = choices[index].resource else { continue }
-            guard let later = last[resource.key.identityKey], let kept = choices[later].resource else {
-                last[resource.key.identityKey] = index
-                continue
+    /// Keeps only one of several exchanges of one URL: the answer to the request for a page, or else the last one.
+    private static func keepOne(_ choices: inout [FoundResource]) {
+        let taken = choices.indices.compactMap { index in choices[index].resource.map { (index, $0) } }
+        for (_, same) in taken.grouped(by: { $0.1.key.identityKey }) where same.count > 1 {
+            guard let (kept, resource) = same.last(where: { $0.1.isPage }) ?? same.last else { continue }
+            let others = same.filter { $0.0 != kept }
+            if !others.allSatisfy({ resource.hasBody(of: $0.1) }) {
+                let words = resource.isPage ? "the page" : "the last"
+                choices[kept].remarks.append("recorded more than once with different content; this is \(words)")
             }
-            let remark = "recorded more than once with different content; this is the last"
-            if !kept.hasBody(of: resource), !choices[later].remarks.contains(remark) {
-                choices[later].remarks.append(remark)
+            for (other, _) in others {
+                let reason = other < kept ? "it was recorded again later" : "it was recorded before, as a page"
+                choices[other].result = .failure(ToolError(reason))
             }
-            choices[index].result = .failure(ToolError("it was recorded again later"))
         }
     }
 }

@@ -16,7 +16,6 @@ final class Recorder: Interceptor, @unchecked Sendable {
     /// Every load with a recorded body, kept to find out later whether the load broke off.
     private var loads: [(url: String, identifier: String, isDocument: Bool, traffic: Traffic)] = []
     private var seen: Set<String> = []
-    private var accepted: [String: [String: String]] = [:]
     private var problem: (any Error)?
     private let whenRecorded: @Sendable (_ count: Int, _ bytes: Int) -> Void
     private var (count, bytes) = (0, 0)
@@ -67,16 +66,14 @@ final class Recorder: Interceptor, @unchecked Sendable {
         }
     }
 
-    /// The fields of requests that decide between versions of a resource, keyed by URL.
-    var preferences: [String: [String: String]] { lock.withLock { accepted } }
-
     // MARK: - Requests
 
     func decide(on held: HeldRequest) async -> Decision {
         // A media player requests byte ranges, but the file has to contain the whole resource. Without the `Range`
         // field, the server sends all of it.
-        held.request.method == "GET" && held.request.headers.keys.contains { $0.lowercased() == "range" }
-            ? .proceedWithout("Range") : .proceed
+        let fields = held.request.headers.filter { $0.key.lowercased() != "range" }
+        return held.request.method == "GET" && fields.count < held.request.headers.count
+            ? .proceedWith(fields) : .proceed
     }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
@@ -88,7 +85,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
         } else if held.hasBody, held.request.method == "GET" {
             (text, comment) = await self.text(of: held, body)
         }
-        record(HAREntry(held, text, comment, carried(by: held)), HARFile.preferences(held.request.headers))
+        record(HAREntry(held, text, comment, carried(by: held)))
         return .proceed
     }
 
@@ -126,9 +123,8 @@ final class Recorder: Interceptor, @unchecked Sendable {
         traffic?.credentials(of: held.networkId ?? "", held.request.url) ?? Traffic.Credentials()
     }
 
-    private func record(_ entry: HAREntry, _ preferences: [String: String]) {
+    private func record(_ entry: HAREntry) {
         lock.withLock {
-            accepted[entry.url] = preferences
             // If a page is loaded for several devices, most of its resources are loaded several times, but recorded
             // once.
             guard seen.insert(entry.identity).inserted else { return }
@@ -158,7 +154,12 @@ extension HAREntry {
         let plain = hasUserInformation(url) ? URL(string: url).map(Redirect.plain)?.absoluteString ?? url : url
         let status = held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0
         self.init(Date(), held.request.method, plain, status: status)
-        requestFields = held.request.headers.keys.map { ($0, "") }
+        // These fields decide between versions, and reveal the browser and its language.
+        var asked = RemoteVersion.asked(held.request.headers)
+        asked["accept-language"] = carried.language ?? asked["accept-language"]
+        requestFields = asked.map { ($0, $1) }
+        requestFields += held.request.headers.keys.filter { asked[$0.lowercased()] == nil }.map { ($0, "") }
+        resourceType = held.resourceType.lowercased()
         for (name, isCarried) in [("Authorization", carried.hasAuthorization), ("Cookie", carried.hasCookies)]
         where isCarried && !requestFields.contains(where: { $0.name.lowercased() == name.lowercased() }) {
             requestFields.append((name, ""))

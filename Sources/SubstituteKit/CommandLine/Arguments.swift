@@ -151,11 +151,6 @@ struct Arguments {
             return
         }
         guard let value = attached ?? rest.popFirst() else { throw UsageError("--\(option.name) needs a \(kind)") }
-        if attached == nil, Quantity.isNumber(value), let unit = rest.first, Quantity.isUnit(unit) {
-            throw UsageError(
-                "\(quoted("\(value) \(unit)")) is two words; write \(quoted("--\(option.name) \(value)\(unit)"))"
-            )
-        }
         values[option.name, default: []].append(value)
     }
 }

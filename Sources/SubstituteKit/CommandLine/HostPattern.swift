@@ -31,20 +31,15 @@ enum HostPattern {
     /// A host name follows RFC 1123 §2.1. It may also contain underscores, because browsers accept them.
     static func isHost(_ text: String) -> Bool {
         if text.hasPrefix("[") { return text.hasSuffix("]") && isAddress(text.dropFirst().dropLast(), AF_INET6) }
-        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard text.utf8.count <= 253, labels.allSatisfy(isLabel), let last = labels.last else { return false }
+        guard text.utf8.count <= 253, text.wholeMatch(of: name) != nil,
+            let last = text.split(separator: ".").last
+        else { return false }
         // A host whose last label is a number is parsed as an IPv4 address (URL Standard §3.5).
         let isNumber = last.allSatisfy(\.isNumber) || last.hasPrefix("0x")
         return !isNumber || isAddress(text[...], AF_INET)
     }
 
-    private static func isLabel(_ label: Substring) -> Bool {
-        (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
-            && label.utf8.allSatisfy { byte in
-                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-            }
-    }
+    nonisolated(unsafe) private static let name = /(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.(?!$)|$))+/
 
     /// True for an IP address in the form in which browsers write it.
     private static func isAddress(_ text: Substring, _ family: Int32) -> Bool {

@@ -10,10 +10,6 @@ enum UnknownWord {
     /// Returns what to type instead of a command that does not exist; nil for an empty command line.
     static func remedy(forCommand words: [String], among commands: [Command], _ tool: ToolName) -> String? {
         guard let first = words.first else { return nil }
-        let word = first.drop { $0 == "-" }.lowercased()
-        if word == "substitute" {
-            return words.count > 1 ? "leave the second \"substitute\" out" : "see \(tool.words("--help"))"
-        }
         let known = commands.map(\.name) + ["--help", "--version"]
         if let name = suggestion(for: first, among: known) { return "did you mean \(quoted(name))?" }
         // The command may be missing, as in `substitute https://example.com/`.

@@ -36,7 +36,7 @@ enum AddCommand {
             try refuse(urlOptions, "URLs that are loaded without a browser")
             var filter = try RecordedSource.Filter(arguments)
             filter.replaces = arguments.has(AddRun.replace)
-            let manifest = arguments.operands.count == 2 ? arguments.operands.first : nil
+            let manifest = arguments.operands.first { $0 != file }
             let addition = try Addition(to: ManifestLocation(console).find(manifest), console)
             let capture = try HARFile(read(file, console), name: file == "-" ? "<stdin>" : file)
             return try await run.add(RecordedSource(capture, filter, console), to: addition)
@@ -52,37 +52,20 @@ enum AddCommand {
 
     /// Returns the operand that names a recording; nil if the operands are URLs, after an optional manifest.
     private static func recording(_ operands: [String], in folder: CurrentFolder) throws(UsageError) -> String? {
-        guard let last = operands.last else { return nil }
-        let isURL = last != "-" && ManifestLocation.isURL(last)
-        if last == "-" || !isURL && last.lowercased().hasSuffix(".har") {
-            guard operands.count <= 2 else {
-                throw UsageError("name one recording, and optionally a manifest before it")
-            }
-            return last
-        }
-        if operands.count == 2, operands[0].lowercased().hasSuffix(".har"), folder.targetKind(of: last) != nil,
-            folder.targetKind(of: operands[0]) == .typeRegular
-        {
-            throw UsageError("name the manifest before the recording: \(quoted("\(last) \(operands[0])"))")
-        }
-        guard operands.count <= 2, !isURL, !ManifestLocation.isShipped(last) else { return nil }
-        switch folder.targetKind(of: last) {
-        case nil: return nil
-        // A single folder is that of a manifest.
-        case .typeDirectory: return operands.count == 2 && (last.hasPrefix(".") || last.hasPrefix("/")) ? last : nil
-        // This command puts the files of a server into a folder of the server's name, so a path may also mean a URL.
-        case .typeRegular where last.contains("/") && !last.hasPrefix(".") && !last.hasPrefix("/"):
-            return isRecording(folder.url(last)) ? last : nil
-        default:
-            // A single operand may be a manifest that no URL follows.
-            return operands.count == 2 || last.split(separator: "/").last != "manifest.json" ? last : nil
-        }
+        guard let word = operands.last(where: { isRecording($0, in: folder) }) else { return nil }
+        guard operands.count <= 2 else { throw UsageError("name one recording, and optionally a manifest before it") }
+        return word
     }
 
-    /// Returns whether a file may be a recording, by its beginning.
-    private static func isRecording(_ file: URL) -> Bool {
-        let head = try? FileHandle(forReadingFrom: file).read(upToCount: 10_000)
-        return head?.range(of: Data("\"log\"".utf8)) != nil
+    /// Returns true for standard input, a name that ends in `.har`, and a file that begins like a recording.
+    private static func isRecording(_ word: String, in folder: CurrentFolder) -> Bool {
+        if word == "-" { return true }
+        let kind = folder.targetKind(of: word)
+        if ManifestLocation.isURL(word) || kind == .typeDirectory { return false }
+        if kind != .typeRegular { return kind != nil || word.lowercased().hasSuffix(".har") }
+        let head = (try? FileHandle(forReadingFrom: folder.url(word)).read(upToCount: 10_000)) ?? Data()
+        return word.lowercased().hasSuffix(".har") || HARFile.isArchive(head)
+            || head.range(of: Data("\"log\"".utf8)) != nil
     }
 
     /// Returns the bytes of a recording.
@@ -101,12 +84,6 @@ enum AddCommand {
     /// Parses a URL as a user types it; the scheme may be missing.
     static func key(_ text: String) throws(UsageError) -> URLPattern {
         guard text != "-" else { throw UsageError("name the URLs; standard input is not read for them") }
-        guard !text.contains("…") else {
-            throw UsageError("\(quoted(text)) was shortened (\"…\") by the program that showed it; copy the whole URL")
-        }
-        if text.hasSuffix(",") || text.hasSuffix(";") {
-            throw UsageError("\(quoted(text)) ends in \(quoted(String(text.suffix(1)))); separate URLs by spaces only")
-        }
         if text.prefix(while: { $0 != "?" }).firstMatch(of: wildcard) != nil {
             throw UsageError(
                 "\(quoted(text)) has a \"*\", which is not a wildcard; name each URL, or a page, with --with-references for what it loads"

@@ -31,11 +31,8 @@ enum BrowseCommand {
         settings.device = try arguments[device]
         settings.hasWindow = settings.hasDisplay
         let printer = BrowsePrinter(console, arguments.has(misses) ? MissExplainer(manifest: manifest) : nil)
-        let live = LiveTable(table) { printer.print($0) }
-        printer.misses = live
+        let live = LiveTable(table) { printer.print($0, in: $1) }
         let saves = try SaveFollower.saves(of: [manifest])
-        console.print(settings.summary)
-        console.flush()
         try await Browser.run(settings, live, onEvent: { printer.print($0) }) { browser in
             let follower = SaveFollower(manifest: manifest, live: live, browser: browser)
             let following = Task {
@@ -72,12 +69,6 @@ private final class BrowsePrinter: @unchecked Sendable {
     private var current: [LiveTable.FinishedLoad] = []
     /// The number of loads before the current navigation.
     private var start = 0
-    /// The table that explains why no file answered a request.
-    var misses: LiveTable? {
-        get { lock.withLock { table } }
-        set { lock.withLock { table = newValue } }
-    }
-    private var table: LiveTable?
 
     init(_ console: Console, _ explainer: MissExplainer?) { (self.console, self.explainer) = (console, explainer) }
 
@@ -103,16 +94,16 @@ private final class BrowsePrinter: @unchecked Sendable {
         }
     }
 
-    func print(_ load: LiveTable.FinishedLoad) {
+    func print(_ load: LiveTable.FinishedLoad, in table: SubstitutionTable) {
         lock.withLock { current.append(load) }
         if let file = load.file {
             let after = load.status.map { ", after \($0)" } ?? (file.substitution.conditions.isEmpty ? "" : ", offline")
             print("  file     \(shortened(load.url)) → \(visible(file.substitution.file))\(after)")
-        } else if let first = load.redirectedFrom, explainer == nil, misses?.current.file(at: load.url) != nil {
+        } else if let first = load.redirectedFrom, explainer == nil, table.file(at: load.url) != nil {
             print(
                 "  network  \(shortened(first)) → \(shortened(load.url)), redirected: an app asks no cache for it then"
             )
-        } else if let explainer, let table = misses?.current {
+        } else if let explainer {
             let miss = explainer.miss(load, besides: Set(loads.compactMap(\.file?.substitution.url)), in: table)
             print("  network  \(miss.reason)" + (miss.command.map { "\n           Add it with: \($0)" } ?? ""))
         }

@@ -65,9 +65,10 @@ struct ExplainOperands {
         if Self.isURL(word) { return .questions(Self.questions(about: word)) }
         switch folder.targetKind(of: word) {
         case nil:
-            guard Self.isFileName(word), !folder.isServer(word) else { return .questions(Self.questions(about: word)) }
-            let near = folder.namesake(of: word).map { "; did you mean \(quoted($0))?" } ?? ""
-            throw ToolError("\(quoted(word)) does not exist\(near)")
+            guard !folder.isServer(word), let near = folder.namesake(of: word) else {
+                return .questions(Self.questions(about: word))
+            }
+            throw ToolError("\(quoted(word)) does not exist; did you mean \(quoted(near))?")
         case .typeDirectory?:
             throw ToolError("\(quoted(word)) is a folder; name a recording (HAR) or a list of URLs in it")
         default:
@@ -83,14 +84,6 @@ struct ExplainOperands {
     }
 
     private static func isURL(_ word: String) -> Bool { word.isEmpty || ManifestLocation.isURL(word) }
-
-    /// Returns true if a word ends like the name of a recording or list.
-    ///
-    /// A word with such an ending is taken for a misspelled file name and not for a URL.
-    private static func isFileName(_ word: String) -> Bool {
-        let ending = word.split(separator: ".", omittingEmptySubsequences: false).last?.lowercased() ?? ""
-        return ["har", "json", "txt", "list", "lst", "urls", "csv", "log"].contains(ending)
-    }
 }
 
 extension ExplainOperands {

@@ -49,19 +49,6 @@ enum ExtensionCommand {
         for omission in omissions {
             console.print("  line \(omission.line) \(quoted(omission.url)): \(omission.reason)")
         }
-        console.print(
-            """
-
-            To see the site with these files:
-              Chrome, Edge  Open chrome://extensions, switch "Developer mode" on, press "Load unpacked", and choose the folder.
-              Firefox       Open about:debugging#/runtime/this-firefox, press "Load Temporary Add-on…", and choose
-                            manifest.json in the folder.
-              Safari        In Settings, Advanced, switch "Show features for web developers" on; in Settings, Developer, press
-                            "Add Temporary Extension…", choose the folder, and let the extension use the site when Safari asks.
-            After an edit run this again, and press the button that reloads the extension.
-            If the site has a service worker, clear the site's data before and afterwards: the worker keeps what it gets.
-            Entries for the worker's own scripts keep it from starting: browsers accept no redirect for them.
-            """
-        )
+        console.print("\n" + Command.help(of: "extension, to see the site"))
     }
 }

@@ -28,10 +28,23 @@ enum InitCommand {
         }
         if arguments.has(output) { throw UsageError("--output is for --schema; name the folder without an option") }
         guard arguments.operands.count <= 1 else { throw UsageError("name one folder") }
-        try arguments.operands.first.map { name throws(UsageError) in try NewFolder.checkName(name, console) }
         let name = try arguments.operands.first ?? defaultFolder(console)
+        let kind = console.folder.targetKind(of: name)
+        if name.isEmpty || name.contains("://") || kind != nil && kind != .typeDirectory {
+            let example = console.tool.words("init Sources/App/Substitutions")
+            throw UsageError("\(quoted(name)) is no folder; name one, as in: \(example)")
+        }
         let folder = console.folder.standardizedURL(of: name)
-        let others = try NewFolder.others(than: folder, named: name, isAsked: !arguments.operands.isEmpty, console)
+        let others = ManifestLocation(console).all().filter { path in
+            console.folder.standardizedURL(of: path).deletingLastPathComponent().path != folder.path
+        }
+        if let other = others.first, arguments.operands.isEmpty {
+            throw UsageError(
+                "there is a manifest already, \(quoted(other)); add to it, as in: "
+                    + "\(console.tool.words("add https://example.com/a.png")); for a second one, name its folder, as in: "
+                    + console.tool.words("init \(visible(name))")
+            )
+        }
         let (manifest, file) = (
             folder.appendingPathComponent("manifest.json"), folder.appendingPathComponent("hello.txt")
         )

@@ -58,7 +58,7 @@ enum PageRecording {
         if let kept { try save(recording, kept, console) }
         do {
             let capture = try HARFile(recording, name: kept ?? "the recording")
-            (filter.leftOut, filter.preferences) = (recorder.leftOut, recorder.preferences)
+            filter.leftOut = recorder.leftOut
             let source = RecordedSource(capture, filter, console)
             _ = try await run.add(source, to: Addition(to: manifest, console))
         } catch {

@@ -103,7 +103,8 @@ enum PreviewCommand {
         _ console: Console
     ) async throws -> [String: String] {
         let remote = try RemoteCheck(check, in: manifest.folder)
-        let findings = await remote.findings(of: remote.copies, console.network)
+        let staging = try StagingFolder.guarded(for: manifest, isDryRun: true, console)
+        let findings = await remote.findings(of: remote.copies, in: staging, console.network)
         let notes = findings.compactMap { finding in finding.mark.map { (finding.copy.substitution.file, $0) } }
         return Dictionary(notes) { first, _ in first }
     }

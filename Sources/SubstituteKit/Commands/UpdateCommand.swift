@@ -26,24 +26,29 @@ enum UpdateCommand {
         addition.includesPrivate = arguments.has(.includePrivate)
         let remote = try RemoteCheck(addition.check, in: manifest.folder)
         let copies = try keys.isEmpty ? remote.copies : keys.flatMap { key in try remote.copies(of: key) }
-        let findings = await remote.findings(of: copies, console.network)
+        let isDryRun = arguments.has(.dryRun)
+        let staging = try StagingFolder.guarded(for: manifest, isDryRun: isDryRun, console)
+        let findings = await remote.findings(
+            of: copies,
+            in: staging,
+            limit: limit,
+            discardsEdits: discards,
+            console.network
+        )
         var run = UpdateRun(discards: discards, keeps: keeps, addition: addition, findings: findings)
         run.options = arguments.words(of: .includePrivate, .maxSize)
-        if arguments.has(.dryRun) {
-            if format == .text { try run.printComparison(listsAll: arguments.has(all), console) }
-        } else {
-            let staging = try StagingFolder.guarded(for: manifest, isDryRun: false, console)
-            await run.load(staging, limit, console.network)
-            run.raiseVersion()
-            let discarded = try run.addition.commit(in: staging)
-            if format == .text { run.printResult(console) }
-            if let discarded {
-                let line = "The edited files are in \(visible(discarded.path))."
-                format == .text ? console.print(line) : console.printError(line)
-            }
+        let status = isDryRun ? run.statusOfDryRun : run.apply()
+        let discarded = isDryRun ? nil : try run.addition.commit(in: staging)
+        switch (format, isDryRun) {
+        case (.text, true): try run.printComparison(listsAll: arguments.has(all), console)
+        case (.text, false): run.printResult(console)
+        default: try console.print(run.items, as: format)
         }
-        if format != .text { try console.print(run.items, as: format) }
-        return run.status(isDryRun: arguments.has(.dryRun))
+        if let discarded {
+            let line = "The edited files are in \(visible(discarded.path))."
+            format == .text ? console.print(line) : console.printError(line)
+        }
+        return status
     }
 }
 
@@ -54,20 +59,18 @@ private struct UpdateRun {
     /// The options to repeat in the commands that decide a conflict.
     var options: [String] = []
     var addition: Addition
-    /// The findings; after the loads, as they are once the changes are made.
+    /// The findings; after ``apply()``, as they are once the changes are made.
     private(set) var findings: [RemoteCheck.Finding]
     private var updated: [String] = []
     /// The raised `$version`; nil if it was not raised.
     private var version: Int64?
-    /// The reasons why files were not loaded, keyed by the index of the finding.
-    private var failed: [Int: String] = [:]
 
     init(discards: Bool, keeps: Bool, addition: Addition, findings: [RemoteCheck.Finding]) {
         (self.discards, self.keeps, self.addition, self.findings) = (discards, keeps, addition, findings)
     }
 
-    /// True if the server's version of a file is loaded.
-    private func isLoaded(_ finding: RemoteCheck.Finding) -> Bool {
+    /// True if the server's version of a file is taken, or noted.
+    private func isTaken(_ finding: RemoteCheck.Finding) -> Bool {
         switch finding.state {
         case .differs: !finding.copy.isShared
         case .edited: discards
@@ -76,51 +79,40 @@ private struct UpdateRun {
         }
     }
 
-    /// Loads the servers' versions, and schedules the changes.
-    mutating func load(_ staging: StagingFolder, _ limit: Int?, _ network: Network) async {
-        let indices = findings.indices.filter { isLoaded(findings[$0]) }
-        let downloads = indices.map { Download(key: findings[$0].copy.key, url: findings[$0].copy.url) }
-        for (index, load) in zip(indices, await Download.loads(downloads, staging, limit, network)) {
-            switch load {
-            case .success(let resource): use(resource, index)
-            case .failure(let error): failed[index] = error.message
-            }
+    /// Schedules the changes, and raises the manifest's `$version` if a file is replaced.
+    ///
+    /// - Returns: The status to exit with.
+    mutating func apply() -> ExitStatus {
+        for index in findings.indices where isTaken(findings[index]) {
+            if let resource = findings[index].resource { use(resource, index) }
         }
-        for finding in findings {
-            guard let version = finding.version, [.current, .edited].contains(finding.state) else { continue }
-            addition.recordVersion(version, of: finding.copy.substitution)
+        for finding in findings where [.current, .edited].contains(finding.state) {
+            if let version = finding.version { addition.recordVersion(version, of: finding.copy.substitution) }
         }
-    }
-
-    /// Raises the manifest's `$version` if a file is replaced.
-    mutating func raiseVersion() {
         if !updated.isEmpty { version = addition.raiseVersion() }
+        return findings.contains { $0.needsAttention || $0.state == .unknown } ? .bad : .good
     }
 
     private mutating func use(_ resource: Resource, _ index: Int) {
-        let file = findings[index].copy.substitution
-        if keeps, findings[index].state == .conflict, let copy = try? Fingerprint(of: resource.file), copy.count != 0 {
-            findings[index].set(.edited, "it was edited here, and its server's present version is noted")
-            findings[index].version = (resource.version ?? RemoteVersion()).with(copy)
-            return
+        let finding = findings[index]
+        if keeps, finding.state == .conflict {
+            let reason = "it was edited here, and its server's present version is noted"
+            return findings[index].set(.edited, reason, finding.version)
         }
-        switch addition.replace(file, with: resource, discardsEdits: discards) {
-        case .kept(let state, let reason):
-            // The file was edited, or its server changed again, since the comparison.
-            findings[index].set(state, reason)
-        case .refused(let reason):
-            failed[index] = reason
+        switch addition.replace(finding.copy.substitution, with: resource, discardsEdits: discards) {
+        // The file was edited since the comparison.
+        case .kept(let state, let reason): findings[index].set(state, reason)
+        case .refused(let reason): findings[index].set(.unknown, reason)
         case .added, .replaced, .present:
             findings[index].set(.current, nil)
-            updated.append(visible(file.file))
+            updated.append(visible(finding.copy.substitution.file))
         }
     }
 
-    /// The status to exit with.
-    func status(isDryRun: Bool) -> ExitStatus {
-        let needsAttention = findings.contains(where: \.needsAttention)
-        if isDryRun, needsAttention || findings.contains(where: isLoaded) { return .outdated }
-        return needsAttention || !failed.isEmpty || findings.contains { $0.state == .unknown } ? .bad : .good
+    /// The status to exit with if nothing is changed.
+    var statusOfDryRun: ExitStatus {
+        if findings.contains(where: { $0.needsAttention || isTaken($0) }) { return .outdated }
+        return findings.contains { $0.state == .unknown } ? .bad : .good
     }
 
     // MARK: - Output
@@ -128,15 +120,13 @@ private struct UpdateRun {
     /// Prints the states of the files, and what an update would do.
     func printComparison(listsAll: Bool, _ console: Console) throws {
         let listed = findings.filter { listsAll || ![.current, .exempt].contains($0.state) }
-        try console.print(listed.map { ReportItem(cells: $0.cells) }, as: .text)
-        for finding in listed where finding.state != .differs && isLoaded(finding) {
-            console.print("would \(keeps ? "keep" : "replace") \(visible(finding.copy.substitution.file))")
+        let items = listed.map { finding in
+            let verb = "  would \(keeps ? "keep" : "replace") \(visible(finding.copy.substitution.file))"
+            let isNamed = finding.state != .differs && isTaken(finding)
+            let remedies = finding.state == .conflict ? finding.remedies(addition.manifest, options) : []
+            return ReportItem(cells: finding.cells, lines: isNamed ? [verb] : remedies.map { "  \($0)" })
         }
-        console.print(summary(listsAll: listsAll))
-        for finding in findings where finding.state == .conflict && !isLoaded(finding) {
-            console.print("\(quoted(finding.copy.substitution.file)) is in conflict with its server:")
-            finding.remedies(addition.manifest, options).forEach(console.print)
-        }
+        try console.print(items, sum: [summary(listsAll: listsAll)], as: .text)
     }
 
     private func summary(listsAll: Bool) -> String {
@@ -159,43 +149,38 @@ private struct UpdateRun {
     func printResult(_ console: Console) {
         for file in updated { console.print("updated \(file)") }
         if let version { console.print("raised \"$version\" to \(version)") }
-        for (index, finding) in findings.enumerated() {
-            let (file, reason) = (finding.copy.substitution, failed[index] ?? finding.reason ?? "")
-            if finding.state == .edited, failed[index] == nil {
-                console.print("kept \(visible(file.file)): \(visible(reason))")
-            } else if failed[index] != nil || ![.current, .exempt].contains(finding.state) {
-                let verb = finding.state == .conflict && failed[index] == nil ? "replaced" : "loaded"
-                console.printError("\(quoted(file.url)) was not \(verb): \(visible(reason))")
-                if failed[index] == nil { finding.remedies(addition.manifest, options).forEach(console.printError) }
+        for finding in findings where ![.current, .exempt].contains(finding.state) {
+            let (file, reason) = (finding.copy.substitution, visible(finding.reason ?? ""))
+            guard finding.state != .edited else {
+                console.print("kept \(visible(file.file)): \(reason)")
+                continue
             }
+            let verb = finding.state == .conflict ? "replaced" : "loaded"
+            console.printError("\(quoted(file.url)) was not \(verb): \(reason)")
+            finding.remedies(addition.manifest, options).forEach { console.printError("  \($0)") }
         }
-        func count(_ states: RemoteRecord.State...) -> Int {
-            findings.indices.count { failed[$0] == nil && states.contains(findings[$0].state) }
-        }
+        let counts = Dictionary(grouping: findings, by: \.state).mapValues(\.count)
+        func count(_ states: RemoteRecord.State...) -> Int { states.reduce(0) { $0 + counts[$1, default: 0] } }
         let others = [
             (count(.edited), "edited here"), (count(.conflict), "in conflict"),
-            (failed.count + count(.differs, .empty, .gone, .unknown), "not loaded"),
+            (count(.differs, .empty, .gone, .unknown), "not loaded"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        let counts = [
-            "\(counted(updated.count, "file")) updated", "\(count(.current) - updated.count) up to date",
-        ]
-        console.print((counts + others).joined(separator: ", "))
+        let done = ["\(counted(updated.count, "file")) updated", "\(count(.current) - updated.count) up to date"]
+        console.print((done + others).joined(separator: ", "))
     }
 
     /// An object for each file, and an annotation for each file that is not current.
     var items: [ReportItem] {
-        findings.enumerated().map { index, finding in
-            let (file, state, reason) = (
-                finding.copy.substitution, finding.state.rawValue, failed[index] ?? finding.reason
-            )
-            let isCurrent = failed[index] == nil && !finding.needsAttention && finding.state != .unknown
-            let sentence = "\(quoted(file.file)) is not current: \(reason ?? finding.cells.last ?? "")"
+        findings.map { finding in
+            let (file, state) = (finding.copy.substitution, finding.state.rawValue)
+            let isCurrent = !finding.needsAttention && finding.state != .unknown
+            let sentence = "\(quoted(file.file)) is not current: \(finding.reason ?? "")"
             let place = (addition.manifest.name, file.line, file.column)
             return ReportItem(
                 [
                     "url": visible(file.url), "file": visible(file.file), "state": state,
                     "size": finding.localSize ?? file.size,
-                    "remoteSize": finding.size, "reason": reason,
+                    "remoteSize": finding.size, "reason": finding.reason,
                 ],
                 isCurrent ? [] : [.init("warning", state, sentence, at: place)]
             )

@@ -31,12 +31,14 @@ enum VerifyCommand {
         let manner = try PageVisit.Manner(load: LoadOptions(arguments), masks: arguments[mask])
         let (required, tolerance) = try (arguments[atLeast], arguments[tolerance] ?? 0)
         let manifest = try ManifestLocation(console).find(named)
-        let limits = try VerificationLimits(
+        let check = try manifest.checked(on: console.now())
+        let remote = try RemoteCheck(check, in: manifest.folder)
+        let staging = try StagingFolder.guarded(for: manifest, isDryRun: true, console)
+        let limits = VerificationLimits(
             manifest: manifest,
             required: required,
             tolerance: tolerance,
-            allowsChanges: arguments.has(allowsChanged),
-            record: RemoteRecord(in: manifest.folder)
+            allowsChanges: arguments.has(allowsChanged)
         )
         let format = try arguments[format] ?? .text
         let table = try manifest.table()
@@ -47,7 +49,6 @@ enum VerifyCommand {
         var files: [String: OutputFolder.Content] = [:]
 
         let explainer = MissExplainer(manifest: manifest)
-        if format == .text { console.print(settings.summary) }
         console.flush()
         var (pages, unloaded): ([Verification], [UnloadedPage]) = ([], [])
         for (url, device) in urls.flatMap({ url in (devices.isEmpty ? [.desktop] : devices).map { (url, $0) } }) {
@@ -59,6 +60,7 @@ enum VerifyCommand {
                 var page = try await Verification(
                     of: url.text,
                     with: table,
+                    (remote, staging, console.network),
                     explainer,
                     settings,
                     manner,
@@ -81,7 +83,6 @@ enum VerifyCommand {
         }
         files["index.html"] = .bytes(Data(try Page(pages: pages, unloaded: unloaded, limits).html.utf8))
         try report?.write(files)
-        let check = try manifest.checked(on: console.now())
         // If no page was loaded, the browser may be the reason.
         let judged = try await pages.isEmpty ? [] : BrowserJudge(settings: settings).issues(of: check)
         if !judged.isEmpty {

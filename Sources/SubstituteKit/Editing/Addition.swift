@@ -27,6 +27,8 @@ struct Resource {
     /// True if a recorder has decoded the text, so that it is UTF-8 now.
     var isDecoded = false
     var sharing = Sharing()
+    /// True for the answer to the request for a page, and not to a request by a page's script.
+    var isPage = false
 }
 
 /// Adds resources to a manifest and its folder: chooses a path for each file, and writes the entries.
@@ -113,6 +115,11 @@ struct Addition {
         }
     }
 
+    /// Returns the fields with which the file of a URL was loaded; nil if they are not recorded.
+    func asked(for key: URLPattern) -> [String: String]? {
+        substitution(for: key).flatMap { record.version(of: $0.recordedURL)?.asked }
+    }
+
     /// Returns the substitution that answers a URL before any change.
     private func substitution(for key: URLPattern) -> Substitution? {
         guard let url = URL(string: key.targetURL) else { return nil }
@@ -160,11 +167,14 @@ struct Addition {
             key: resource.key,
             file: file,
             type: body.entryType(in: file),
-            ignored: resource.ignored
+            ignored: resource.ignored,
+            headers: body.headers
         )
         added.append(entry)
         schedule(resource, copy, at: file, for: resource.key.spelling)
-        return .added(file, body.remarks + incoming.remark(as: entry.type, in: file))
+        let kept = body.headers.keys.sorted().joined(separator: " and ")
+        let remark = kept.isEmpty ? [] : ["keeps its server's \(kept) as \"headers\""]
+        return .added(file, body.remarks + remark + incoming.remark(as: entry.type, in: file))
     }
 
     /// Replaces the bytes of an entry's file, unless the file was edited.
@@ -181,33 +191,29 @@ struct Addition {
         }
         let (here, there): (Fingerprint, Fingerprint)
         do throws(ToolError) {
-            let body = try IncomingBody(resource).accepted(as: old.file, includingPrivate: includesPrivate)
-            if let reason = body.objection(to: old.type) { return .refused(reason) }
+            let incoming = try IncomingBody(resource)
+            let body = try incoming.accepted(as: old.file, includingPrivate: includesPrivate)
+            let reason = body.objection(to: old.type) ?? incoming.objection(to: old)
+            if let reason { return .refused(reason) }
             here = try Fingerprint(of: URL(fileURLWithPath: old.realPath), named: quoted(old.file))
             there = try Fingerprint(of: resource.file, named: "the loaded file")
         } catch {
             return .refused(error.message)
         }
-        let url = old.recordedURL
-        if there.count == 0, here.count != 0, record.version(of: url)?.copy != there {
-            return .refused(
-                "its server sends an empty file, and \(quoted(old.file)) has \(ByteCount(here.count ?? 0)); if it is "
-                    + "meant to be empty, empty the file here"
-            )
-        }
+        let (state, reason) = record.state(of: old.recordedURL, here: here, there: there)
+        if state == .empty { return .refused(reason ?? "") }
         if isShared(old) { return .refused(Self.sharedFile) }
         let path = realPath(of: old)
         // Several URLs may lead to one entry.
         if let known = replaced[path] {
             return known == there ? .replaced(old.file) : .refused("another URL of its entry has replaced the file")
         }
-        let state = record.state(of: url, here: here, there: there)
-        if [.edited, .conflict].contains(state), !discardsEdits {
-            return .kept(state, record.words(state, of: url, here: here.count, there: there.count))
+        if [.edited, .conflict].contains(state) {
+            if !discardsEdits { return .kept(state, reason ?? "") }
+            discarded.insert(path)
         }
-        if [.edited, .conflict].contains(state) { discarded.insert(path) }
         replaced[path] = there
-        schedule(resource, there, at: path, for: url, replacing: here)
+        schedule(resource, there, at: path, for: old.recordedURL, replacing: here)
         return .replaced(old.file)
     }
 

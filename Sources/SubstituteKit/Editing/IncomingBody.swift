@@ -25,6 +25,8 @@ struct IncomingBody {
         fileprivate let charset: TextCharset?
         /// Sentences about the body, for the user.
         let remarks: [String]
+        /// The server's fields that the entry needs as `headers`.
+        let headers: [String: String]
         /// True if all bytes are ASCII, which almost every encoding has in common.
         let isASCII: Bool
 
@@ -87,7 +89,14 @@ struct IncomingBody {
                 "its URL expires (\(quoted(expiry))), and then the entry matches no request; use one that stays"
             )
         }
+        remarks += [sharing.remark].compactMap(\.self)
         let served = type ?? MediaType(fileName: path)
+        let headers = sharing.policies.filter { name, value in
+            // A manifest takes no other value, and these two fields have a meaning for pages only.
+            value.utf8.count <= 8000 && value.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+                && (served?.isHTML == true
+                    || !["Content-Security-Policy", "Cross-Origin-Opener-Policy"].contains(name))
+        }
         var charset: TextCharset?
         if let served, served.takesCharset || served.canonical.takesCharset {
             charset = isDecoded ? .utf8 : TextCharset(of: bytes, as: served)
@@ -98,7 +107,18 @@ struct IncomingBody {
         if charset == .utf8, !isDecoded, String(data: bytes, encoding: .utf8) == nil {
             remarks.append("is not UTF-8, though its server says so, so some letters are wrong; save it as UTF-8")
         }
-        return Accepted(type: type, charset: charset, remarks: remarks, isASCII: bytes.allSatisfy { $0 < 0x80 })
+        let isASCII = bytes.allSatisfy { $0 < 0x80 }
+        return Accepted(type: type, charset: charset, remarks: remarks, headers: headers, isASCII: isASCII)
+    }
+
+    /// Explains why the body may not replace a file: its bytes are of another kind.
+    ///
+    /// - Returns: A clause that begins with "it"; nil if the kind is that of the file's name or of its bytes.
+    func objection(to old: Substitution) -> String? {
+        let head = try? FileSystem.again {
+            try FileHandle(forReadingFrom: URL(fileURLWithPath: old.realPath)).read(upToCount: FileFormat.headLength)
+        }
+        return ContentRules.objection(to: bytes, replacing: head ?? Data(), named: old.file)
     }
 
     /// Returns the warnings of `check` about the content, as predicates.

@@ -20,6 +20,8 @@ struct ManifestText {
         let type: String?
         /// The parameters of the query that the entry is to ignore.
         let ignored: [String]
+        /// The fields that its response gets.
+        let headers: [String: String]
     }
 
     /// Reads a manifest that a check has found to be free of errors.
@@ -107,13 +109,19 @@ struct ManifestText {
 
     private static func value(of entry: Entry, _ space: String) -> String {
         let names = entry.ignored.map(string).joined(separator: ",\(space)")
+        let headers = entry.headers.sorted { $0.key < $1.key }.map { ($0, string($1)) }
         let fields = [
             ("file", string(entry.file)), ("type", entry.type.map(string)),
             ("ignoreQuery", names.isEmpty ? nil : "[\(names)]"),
+            ("headers", headers.isEmpty ? nil : object(headers, space)),
         ]
-        let members = fields.compactMap { name, value in value.map { "\"\(name)\":\(space)\($0)" } }
-        return members.count == 1
-            ? string(entry.file) : "{\(space)\(members.joined(separator: ",\(space)"))\(space)}"
+        let members = fields.compactMap { name, value in value.map { (name, $0) } }
+        return members.count == 1 ? string(entry.file) : object(members, space)
+    }
+
+    private static func object(_ members: [(name: String, value: String)], _ space: String) -> String {
+        let members = members.map { "\(string($0.name)):\(space)\($0.value)" }.joined(separator: ",\(space)")
+        return "{\(space)\(members)\(space)}"
     }
 
     private static func string(_ text: String) -> String {

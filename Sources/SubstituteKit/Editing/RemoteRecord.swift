@@ -12,6 +12,10 @@ struct RemoteVersion: Codable, Equatable, Sendable {
     var copy: Fingerprint?
     /// The manifest's `$version` when `copy` was the fingerprint of all its files; nil for a resource.
     var number: Int64?
+    /// The fields of the request that decide between a server's versions (RFC 9110 §12.5), keyed in lower case.
+    ///
+    /// The tool asks with the same fields again, so that it compares the same version. Nil in older records.
+    var asked: [String: String]?
 
     /// Returns the version that a response names; `field` returns the value of a header field.
     ///
@@ -24,7 +28,14 @@ struct RemoteVersion: Codable, Equatable, Sendable {
 
     /// Returns this version with the fingerprint of its bytes.
     func with(_ copy: Fingerprint) -> RemoteVersion {
-        RemoteVersion(etag: etag, lastModified: lastModified, copy: copy)
+        RemoteVersion(etag: etag, lastModified: lastModified, copy: copy, asked: asked)
+    }
+
+    /// Returns those fields of a request that decide between a server's versions, keyed in lower case.
+    static func asked(_ fields: [String: String]) -> [String: String] {
+        let names = ["accept", "accept-language", "user-agent"]
+        let known = fields.filter { !$0.value.isEmpty && $0.value.unicodeScalars.allSatisfy { $0.value >= 0x20 } }
+        return Dictionary(known.map { ($0.key.lowercased(), $0.value) }) { $1 }.filter { names.contains($0.key) }
     }
 }
 
@@ -43,7 +54,7 @@ struct RemoteRecord: Sendable {
     enum State: String, Sendable {
         /// The server has the same bytes.
         case current
-        /// The server has other bytes, and the file is as the tool loaded it.
+        /// The server has other bytes, and the file is as the tool loaded it, or cannot be replaced.
         case differs
         /// The file was edited here, and the server has the bytes that the tool loaded.
         case edited
@@ -53,7 +64,7 @@ struct RemoteRecord: Sendable {
         case empty
         /// The server no longer has the resource.
         case gone
-        /// The state is unknown.
+        /// The server's version could not be compared, or not be taken.
         case unknown
         /// The server was not queried.
         case exempt
@@ -101,28 +112,28 @@ struct RemoteRecord: Sendable {
     /// Returns the version that is recorded for a URL; nil if no copy is recorded.
     func version(of url: String) -> RemoteVersion? { versions[Self.key(url)].flatMap { $0.copy == nil ? nil : $0 } }
 
-    /// Compares three versions of a URL's resource.
+    /// Compares three versions of a URL's resource: the recorded copy, the file, and what the server sends.
     ///
     /// - Parameters:
     ///   - url: The URL.
     ///   - here: The fingerprint of the file.
-    ///   - there: The fingerprint of the server's bytes; nil if they are known to differ from the file and the copy.
-    /// - Returns: `current`, `differs`, `edited` or `conflict`.
-    func state(of url: String, here: Fingerprint, there: Fingerprint?) -> State {
-        if here == there { return .current }
-        guard let copy = version(of: url)?.copy else { return .conflict }
-        return copy == here ? .differs : copy == there ? .edited : .conflict
-    }
-
-    /// Returns the state of an edited file in words, as a clause about "it".
-    func words(_ state: State, of url: String, here: Int?, there: Int?) -> String {
-        let sizes = [("here", here), ("there", there)].compactMap { place, size in
-            size.map { "\(place) \(ByteCount($0))" }
-        }.joined(separator: ", ")
-        if version(of: url) == nil { return "it is not in \(Self.name), so it counts as edited here (\(sizes))" }
-        return state == .edited
-            ? "it was edited here, and its server has not changed"
-            : "it was edited here, and has changed on its server (\(sizes))"
+    ///   - there: The fingerprint of the server's bytes.
+    /// - Returns: `current`, `differs`, `edited`, `conflict` or `empty`, and the reason as a clause; nil for `current`.
+    func state(of url: String, here: Fingerprint, there: Fingerprint) -> (State, reason: String?) {
+        if here == there { return (.current, nil) }
+        let copy = version(of: url)?.copy
+        if copy == there { return (.edited, "it was edited here, and its server has not changed") }
+        if there.count == 0 {
+            return (.empty, "its server sends an empty file; if it is meant to be empty, empty the file here")
+        }
+        let sizes = [("here", here), ("there", there)].map { "\($0) \(ByteCount($1.count ?? 0))" }.joined(
+            separator: ", "
+        )
+        guard let copy else {
+            return (.conflict, "it is not in \(Self.name), so it counts as edited here (\(sizes))")
+        }
+        if copy == here { return (.differs, "its server has another version: \(sizes)") }
+        return (.conflict, "it was edited here, and has changed on its server (\(sizes))")
     }
 
     /// The key of the fingerprint of all files, which is no URL.

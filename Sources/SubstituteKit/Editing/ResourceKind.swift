@@ -18,6 +18,16 @@ enum ResourceKind: String, CaseIterable {
         self = Self.kind((isVague ? named : nil) ?? type ?? named)
     }
 
+    /// The `Accept` with which browsers ask for such a resource (Fetch §4.1).
+    var accept: String {
+        switch self {
+        case .document: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+        case .image: "image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5"
+        case .stylesheet: "text/css,*/*;q=0.1"
+        case .script, .font, .media, .other: "*/*"
+        }
+    }
+
     private static func kind(_ type: MediaType?) -> ResourceKind {
         guard let essence = type?.canonical.essence else { return .other }
         if type?.isHTML == true { return .document }

@@ -1,6 +1,7 @@
-import SubstitutionRules
+import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+import SubstitutionRules
 
 /// The answer to whether a response may become a file, which every user of an app gets.
 ///
@@ -9,6 +10,10 @@ import SubstituteCheckKit
 struct Sharing: Sendable {
     private var rule = SharedCopyRule()
     private var setsCookie = false
+    /// The fields of requests by which the server chooses between versions.
+    private var deciding: Set<String> = []
+    /// The fields of the response on which a page depends, keyed by name.
+    private(set) var policies: [String: String] = [:]
     /// True if the server sent the same bytes to the second request; nil if there was none.
     var isSameForAll: Bool?
 
@@ -23,6 +28,29 @@ struct Sharing: Sendable {
     mutating func receive(_ value: (_ name: String) -> String?) {
         setsCookie = setsCookie || value("Set-Cookie") != nil
         rule.receive(nil) { $0 == "Set-Cookie" ? nil : value($0) }
+        let names = (value("Vary") ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        deciding.formUnion(names.filter { !Self.harmless.contains($0.lowercased()) })
+        policies = [:]
+        for name in Self.policyNames { policies[name] = value(name) }
+        // A file's response lets every page read it, but none that sends credentials (Fetch §3.3.4).
+        if policies.removeValue(forKey: Self.credentials) == "true", let origin = value(Self.origin) {
+            policies.merge([Self.credentials: "true", Self.origin: origin]) { $1 }
+        }
+    }
+
+    /// The names in `Vary` that say nothing about who gets what: compression, the sender's name, and the browser's.
+    private static let harmless: Set = ["", "accept-encoding", "origin", "user-agent"]
+    private static let (origin, credentials) = ("Access-Control-Allow-Origin", "Access-Control-Allow-Credentials")
+    private static let policyNames = [
+        "Content-Security-Policy", "Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy",
+        "Cross-Origin-Resource-Policy", credentials,
+    ]
+
+    /// The predicate of a sentence for the user, if the server has other versions; nil if it names none.
+    var remark: String? {
+        if deciding.isEmpty { return nil }
+        let names = shortened(deciding.sorted().joined(separator: ", "))
+        return "varies by \(names) on its server, and ships to everybody as it is"
     }
 
     /// True if only a second request shows whether the response is for everybody.

@@ -55,7 +55,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
 
     private let lock = NSLock()
     private var table: SubstitutionTable
-    private let onFinish: @Sendable (FinishedLoad) -> Void
+    private let onFinish: @Sendable (FinishedLoad, SubstitutionTable) -> Void
     private let countsBytes: Bool
     private let loads: LoadList?
 
@@ -64,12 +64,12 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     ///   - countsBytes: True to count the bytes that servers send. The page then receives a body only when the whole
     ///     body has arrived.
     ///   - loads: Receives each request that begins.
-    ///   - onFinish: Called once for each load, on any thread, when the source of the response is known.
+    ///   - onFinish: Called once for each load with its table, on any thread, when the source of the response is known.
     init(
         _ table: SubstitutionTable,
         countsBytes: Bool = false,
         loads: LoadList? = nil,
-        onFinish: @escaping @Sendable (FinishedLoad) -> Void
+        onFinish: @escaping @Sendable (FinishedLoad, SubstitutionTable) -> Void
     ) {
         (self.table, self.countsBytes, self.loads, self.onFinish) = (table, countsBytes, loads, onFinish)
     }
@@ -137,9 +137,10 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         guard held.request.url.lowercased().hasPrefix("http") else { return }
         var load = FinishedLoad(held, file: file, status: status)
         (load.size, load.redirectedFrom) = (size, first)
+        let table = current
         load.isTooLarge =
-            file == nil && first == nil && URLRequest(held.request).flatMap { current.answer(to: $0) } != nil
-        onFinish(load)
+            file == nil && first == nil && URLRequest(held.request).flatMap { table.answer(to: $0) } != nil
+        onFinish(load, table)
     }
 }
 

@@ -55,3 +55,14 @@ struct Page {
         ([PackageResources.page_js] + scripts).map(String.init(resource:)).joined()
     }
 }
+
+extension String {
+    /// The percent-encoded form of this path for a URL.
+    var percentEncoded: String {
+        var kept = CharacterSet(charactersIn: "/-._~")
+        for letters in ["a"..."z", "A"..."Z", "0"..."9"] as [ClosedRange<Unicode.Scalar>] {
+            kept.insert(charactersIn: letters)
+        }
+        return addingPercentEncoding(withAllowedCharacters: kept) ?? self
+    }
+}

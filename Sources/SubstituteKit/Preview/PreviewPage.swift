@@ -43,8 +43,7 @@ struct PreviewPage {
             "next": isEmpty
                 ? ["add --in-browser https://example.com/", "add https://example.com/css/site.css"]
                     .map(tool.words).joined(separator: "\n") : nil,
-            "editors": editable == nil ? nil : PreviewEditor.all,
-            "manifest": editable.map { Self.encoded($0.absoluteURL.standardizedFileURL.path) }, "version": version,
+            "manifest": editable.map { $0.absoluteURL.standardizedFileURL.path.percentEncoded }, "version": version,
         ]
         // A page that is served shows each version of its files.
         let live = version == nil ? [] : [PackageResources.preview_live_js]
@@ -103,7 +102,7 @@ struct PreviewPage {
     /// Returns a function for the addresses of files in a folder, relative to the folder of a page.
     static func addresses(in folder: URL, from page: URL) -> (Substitution) -> String {
         let prefix = path(to: folder, from: page)
-        return { encoded(prefix + $0.file) }
+        return { (prefix + $0.file).percentEncoded }
     }
 
     /// Returns the relative path from one folder to another, ending in "/".
@@ -117,13 +116,6 @@ struct PreviewPage {
 
     private static func components(_ folder: URL) -> [String] {
         folder.absoluteURL.standardizedFileURL.resolvingSymlinksInPath().pathComponents
-    }
-
-    static func encoded(_ path: String) -> String {
-        let unreserved = CharacterSet(
-            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
-        )
-        return path.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
     }
 }
 

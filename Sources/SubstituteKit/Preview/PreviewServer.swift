@@ -136,7 +136,7 @@ final class PreviewServer: @unchecked Sendable {
             use: use,
             editable: manifest.url
         ) { substitution in
-            let address = Self.prefix + PreviewPage.encoded(substitution.file)
+            let address = Self.prefix + substitution.file.percentEncoded
             rows[address] = substitution
             return "\(address)?\(versions[substitution.file] ?? "")"
         }

@@ -10,8 +10,8 @@ import FoundationNetworking
 
 /// Loads resources in the same way as a first-time visitor: without cookies, credentials or caches.
 ///
-/// A body is written to a file, or its fingerprint is computed, while it is received. The session itself follows no
-/// redirects. This type follows the redirects that ``Redirect`` allows.
+/// A body is written to a file while it is received. The session itself follows no redirects. This type follows the
+/// redirects that ``Redirect`` allows.
 // Mutable state is only accessed inside the lock.
 final class Fetcher: NSObject, @unchecked Sendable {
     /// A server's response.
@@ -21,37 +21,23 @@ final class Fetcher: NSObject, @unchecked Sendable {
         let url: URL
         let type: MediaType?
         let version: RemoteVersion
-        /// The length of the body in bytes, according to `Content-Length`.
-        ///
-        /// Nil if the field is missing, or if the body is sent compressed.
-        let length: Int?
+        /// The file with the body, which is empty if the status is not 200.
+        let file: URL
         fileprivate let response: HTTPURLResponse
         fileprivate(set) var sharing = Sharing()
-        /// The fingerprint of the body, for ``BodyUse/compare(_:)``; nil if the body has none of the lengths.
-        let fingerprint: Fingerprint?
         /// The target of a redirect; nil for any other response.
         fileprivate let next: URL?
     }
 
-    /// The use of a response body.
-    enum BodyUse {
-        /// The body is written to a new file at this URL.
-        case write(URL)
-        /// The fingerprint is computed; a body that turns out to have none of these lengths is not loaded to its end.
-        case compare(Set<Int>)
-    }
-
     private struct PendingLoad {
-        let use: BodyUse
-        let limit: Int?
-        let handle: FileHandle?
+        let file: URL
+        let limit: Int
+        let handle: FileHandle
         let continuation: CheckedContinuation<FetchedResponse, any Error>
         var response: HTTPURLResponse?
         var received = 0
-        var fingerprint = Fingerprint.Builder()
-        var hasOtherLength = false
-        /// True if the rest of the body is not needed.
-        var isDecided: Bool { hasOtherLength || response.map { $0.statusCode != 200 } ?? false }
+        /// True if the body is not needed.
+        var isDecided: Bool { response.map { $0.statusCode != 200 } ?? false }
         var problem: ToolError?
     }
 
@@ -101,10 +87,12 @@ final class Fetcher: NSObject, @unchecked Sendable {
 
     /// Returns true if a request without cookies and own fields gets these bytes.
     ///
-    /// The server may not forbid shared copies of them.
-    func sends(_ bytes: Fingerprint, at url: URL, headers: [String: String] = [:]) async -> Bool {
-        let answer = try? await load(url, headers: headers, .compare([bytes.count ?? 0]))
-        return answer?.status == 200 && answer?.fingerprint == bytes && answer?.sharing.isForbidden == false
+    /// The server may not forbid shared copies of them. `file` is the URL of a new file, which is removed again.
+    func sends(_ bytes: Fingerprint, at url: URL, headers: [String: String], _ file: URL) async -> Bool {
+        defer { try? FileManager.default.removeItem(at: file) }
+        let answer = try? await load(url, headers: headers, to: file, limit: bytes.count ?? 0)
+        return answer?.status == 200 && answer?.sharing.isForbidden == false
+            && (try? Fingerprint(of: file)) == .some(bytes)
     }
 
     /// Loads a URL.
@@ -112,17 +100,15 @@ final class Fetcher: NSObject, @unchecked Sendable {
     /// - Parameters:
     ///   - url: An http or https URL.
     ///   - headers: Additional header fields for the request.
-    ///   - use: The use of the body; if the status is not 200, the body is discarded.
+    ///   - file: The URL of the new file with the body; it stays empty if the status is not 200.
     ///   - limit: The maximum number of bytes; a larger body is an error.
     /// - Returns: The response of the last server after redirects, whatever its status.
     /// - Throws: ``ToolError`` if no complete response is received, or if a redirect is not followed.
-    func load(_ url: URL, headers: [String: String] = [:], _ use: BodyUse, limit: Int? = nil) async throws
-        -> FetchedResponse
-    {
+    func load(_ url: URL, headers: [String: String], to file: URL, limit: Int) async throws -> FetchedResponse {
         let first = Redirect.plain(url)
         var (url, sharing) = (first, Sharing())
         for _ in 0...Redirect.maximumCount {
-            var answer = try await loadOnce(url, headers, use, limit)
+            var answer = try await loadOnce(url, headers, file, limit)
             sharing.receive { answer.response.value(forHTTPHeaderField: $0) }
             answer.sharing = sharing
             guard let next = answer.next else { return answer }
@@ -132,7 +118,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
         throw ToolError(Self.redirectedTooOften)
     }
 
-    private func loadOnce(_ url: URL, _ headers: [String: String], _ use: BodyUse, _ limit: Int?) async throws
+    private func loadOnce(_ url: URL, _ headers: [String: String], _ file: URL, _ limit: Int) async throws
         -> FetchedResponse
     {
         var request = URLRequest(url: url)
@@ -140,18 +126,15 @@ final class Fetcher: NSObject, @unchecked Sendable {
         // bytes.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        var handle: FileHandle?
-        if case .write(let file) = use {
-            let descriptor = uninterrupted { open(file.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
-            guard descriptor >= 0 else {
-                throw ToolError("it cannot be written: \(FileSystem.reason(FileSystem.systemError))")
-            }
-            handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let descriptor = uninterrupted { open(file.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
+        guard descriptor >= 0 else {
+            throw ToolError("it cannot be written: \(FileSystem.reason(FileSystem.systemError))")
         }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard let session else { throw ToolError("the session has ended") }
         return try await withCheckedThrowingContinuation { continuation in
             let task = session.dataTask(with: request)
-            let load = PendingLoad(use: use, limit: limit, handle: handle, continuation: continuation)
+            let load = PendingLoad(file: file, limit: limit, handle: handle, continuation: continuation)
             lock.withLock { loads[task.taskIdentifier] = load }
             task.resume()
             watch(task, since: DispatchTime.now().uptimeNanoseconds)
@@ -191,7 +174,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
 
     private func finish(_ task: URLSessionTask, _ error: (any Error)?) {
         guard let load = lock.withLock({ loads.removeValue(forKey: task.taskIdentifier) }) else { return }
-        try? load.handle?.close()
+        try? load.handle.close()
         load.continuation.resume(with: Result { try Self.answer(load, error) })
     }
 }
@@ -237,12 +220,7 @@ extension Fetcher: URLSessionDataDelegate {
             if ["text/event-stream", "multipart/x-mixed-replace"].contains(type) {
                 load.problem = ToolError("it is a stream (\(type)), which never ends, so no file can answer for it")
             }
-            if let limit = load.limit, let length = response.bodyLength, length > limit {
-                load.problem = Self.tooLarge(limit)
-            }
-            if case .compare(let lengths) = load.use, response.statusCode == 200, let length = response.bodyLength {
-                load.hasOtherLength = !lengths.contains(length) && length > 0
-            }
+            if let length = response.bodyLength, length > load.limit { load.problem = Self.tooLarge(load.limit) }
             loads[dataTask.taskIdentifier] = load
             return load.problem == nil && !load.isDecided
         }
@@ -255,16 +233,12 @@ extension Fetcher: URLSessionDataDelegate {
             guard var load = loads[dataTask.taskIdentifier] else { return true }
             load.received += data.count
             bytes += data.count
-            if let limit = load.limit, load.received > limit { load.problem = Self.tooLarge(limit) }
+            if load.received > load.limit { load.problem = Self.tooLarge(load.limit) }
             if load.response?.statusCode == 200 {
                 do {
-                    try load.handle?.write(contentsOf: data)
+                    try load.handle.write(contentsOf: data)
                 } catch {
                     load.problem = ToolError("it cannot be written: \(FileSystem.reason(error))")
-                }
-                if case .compare(let lengths) = load.use {
-                    load.fingerprint.combine(data)
-                    load.hasOtherLength = load.received > lengths.max() ?? 0
                 }
             }
             loads[dataTask.taskIdentifier] = load
@@ -281,22 +255,19 @@ extension Fetcher: URLSessionDataDelegate {
     private static func answer(_ load: PendingLoad, _ error: (any Error)?) throws -> FetchedResponse {
         if let problem = load.problem { throw problem }
         guard let response = load.response else { throw ToolError(Self.reason(error)) }
-        var fingerprint: Fingerprint?
         if !load.isDecided {
             if let error { throw ToolError(Self.reason(error, after: load.received)) }
-            if response.statusCode == 200, let length = response.bodyLength, length != load.received {
+            if let length = response.bodyLength, length != load.received {
                 throw ToolError("the connection was lost after \(load.received) of \(length) bytes")
             }
-            if case .compare = load.use { fingerprint = load.fingerprint.fingerprint }
         }
         return FetchedResponse(
             status: response.statusCode,
             url: response.url ?? URL(fileURLWithPath: "/"),
             type: response.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) },
             version: RemoteVersion.sent(response.field),
-            length: response.bodyLength,
+            file: load.file,
             response: response,
-            fingerprint: fingerprint,
             next: try Redirect.target(of: response)
         )
     }

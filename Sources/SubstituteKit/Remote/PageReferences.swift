@@ -12,17 +12,25 @@ enum PageReferences {
         type(of: resource).map { $0.isHTML || $0.essence == "text/css" } ?? false
     }
 
-    /// Returns the distinct http and https URLs to which a page or stylesheet refers; empty for any other resource.
-    static func addresses(in resource: Resource) -> [String] {
+    /// Returns the distinct http and https URLs to which a page or stylesheet refers, and the kind that each means.
+    ///
+    /// Empty for any other resource.
+    static func addresses(in resource: Resource) -> [(String, ResourceKind)] {
         guard isFollowed(resource) else { return [] }
-        let (texts, base) = references(in: resource)
+        let (references, base) = references(in: resource)
         var seen: Set<String> = []
-        return texts.compactMap { text in
-            guard let url = URL(reference: text, in: base) else { return nil }
+        return references.compactMap { reference in
+            guard let url = URL(reference: reference.text, in: base) else { return nil }
             let address = String(url.absoluteString.prefix { $0 != "#" })
-            return seen.insert(address).inserted ? address : nil
+            return seen.insert(address).inserted ? (address, kinds[reference.element ?? ""] ?? .other) : nil
         }
     }
+
+    /// The kinds of what elements load (Fetch §2.2.5, destination); a URL's own extension says more.
+    private static let kinds: [String: ResourceKind] = [
+        "img": .image, "input": .image, "image": .image, "feimage": .image, "link": .stylesheet, "iframe": .document,
+        "frame": .document,
+    ]
 
     /// Returns true if a resource's references may resolve against the URL of the response (RFC 3986 §5.1.3).
     static func dependsOnURL(_ resource: Resource) -> Bool {
@@ -40,19 +48,19 @@ enum PageReferences {
     }
 
     /// Returns the references in a resource, and the URL against which they resolve.
-    private static func references(in resource: Resource) -> (texts: [String], base: URL) {
+    private static func references(in resource: Resource) -> ([ReferenceScanner.Reference], base: URL) {
         guard let data = text(of: resource) else { return ([], resource.source) }
-        var texts: [String]
+        var found: [ReferenceScanner.Reference]
         var base = resource.source
         if type(of: resource)?.essence == "text/css" {
-            texts = ReferenceScanner.references(inStylesheet: data).map(\.text)
+            found = ReferenceScanner.references(inStylesheet: data)
         } else {
             let references = PageScanner.references(in: Array(data))
-            texts = references.resources.map(\.text)
+            found = references.resources
             base = references.bases.first.flatMap { URL(reference: $0.text, in: base) } ?? base
         }
         // A reference that is only a fragment means a part of the same document (CSS Values 4 §4.5.1.1, SVG 2 §16.1.2).
-        texts.removeAll { $0.hasPrefix("#") }
-        return (texts, base)
+        found.removeAll { $0.text.hasPrefix("#") }
+        return (found, base)
     }
 }

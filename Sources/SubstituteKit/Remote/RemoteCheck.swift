@@ -19,15 +19,17 @@ struct RemoteCheck {
     struct Finding: Sendable {
         let copy: CheckedFile
         private(set) var state: RemoteRecord.State
-        /// The reason for the state, as a sentence's second half; nil if the state says it all.
-        var reason: String?
-        /// The validators of the bytes with which the file was compared, to be recorded; nil after status 304.
-        var version: RemoteVersion?
-        /// The length of the server's bytes, as far as the server sent it.
-        var size: Int?
+        /// The reason for the state, as a sentence's second half; nil for a current file.
+        private(set) var reason: String?
+        /// The version with which the file was compared, to be recorded; nil after status 304.
+        private(set) var version: RemoteVersion?
+        /// The server's version, as a resource; nil if it is the file's, or if its server did not send it.
+        fileprivate(set) var resource: Resource?
+        /// The length of the server's bytes; nil if it is that of the file, or if the server did not send them.
+        fileprivate(set) var size: Int?
 
-        mutating func set(_ state: RemoteRecord.State, _ reason: String?) {
-            (self.state, self.reason, version) = (state, reason, nil)
+        mutating func set(_ state: RemoteRecord.State, _ reason: String?, _ version: RemoteVersion? = nil) {
+            (self.state, self.reason, self.version) = (state, reason, version)
         }
     }
 
@@ -82,61 +84,73 @@ struct RemoteCheck {
         return "its server is an example, which has no files"
     }
 
-    /// Queries the servers of files, with a few requests at a time.
-    func findings(of copies: [CheckedFile], _ network: Network) async -> [Finding] {
-        await Fetcher.inParallel(copies, network) { await finding(of: $0, $1) }
-    }
+    /// Returns the fields with which a file was loaded; nil if they are not recorded.
+    func asked(for file: Substitution) -> [String: String]? { record.version(of: file.recordedURL)?.asked }
 
-    private func finding(of copy: CheckedFile, _ fetcher: Fetcher) async -> Finding {
-        if let exemption = copy.exemption { return Finding(copy: copy, state: .exempt, reason: exemption) }
-        do {
-            let file = URL(fileURLWithPath: copy.substitution.realPath)
-            let here = try Fingerprint(of: file, named: "the file")
-            let known = record.version(of: copy.substitution.recordedURL)
-            let lengths = Set([here.count, known?.copy?.count].compactMap(\.self))
-            let isConditional = known?.etag != nil || known?.lastModified != nil
-            var headers: [String: String] = [:]
-            // RFC 9110 §13.1: if a request has both fields, `If-None-Match` decides.
-            headers["If-None-Match"] = known?.etag
-            headers["If-Modified-Since"] = known?.lastModified
-            let answer = try await fetcher.load(copy.url, headers: headers, .compare(lengths))
-            switch answer.status {
-            case 304 where isConditional:
-                return finding(of: copy, here, known?.copy, answer)
-            case 200:
-                if answer.fingerprint?.count == 0, !lengths.contains(0) {
-                    return Finding(copy: copy, state: .empty, reason: "its server sends an empty file")
-                }
-                return finding(of: copy, here, answer.fingerprint, answer)
-            case 404, 410:
-                return Finding(copy: copy, state: .gone, reason: "its server answers \(answer.status)")
-            default:
-                return Finding(copy: copy, state: .unknown, reason: answer.refusal)
+    /// Queries the servers of files, with a few requests at a time.
+    ///
+    /// - Parameters:
+    ///   - copies: The files.
+    ///   - staging: The folder for the servers' versions.
+    ///   - limit: The maximum size of a version, in bytes; nil for the limit of all loads.
+    ///   - discardsEdits: True to load the version of an edited file, even if the server still has the recorded one.
+    ///   - network: The way to the servers.
+    /// - Returns: A finding for each file.
+    func findings(
+        of copies: [CheckedFile],
+        in staging: StagingFolder,
+        limit: Int? = nil,
+        discardsEdits: Bool = false,
+        _ network: Network
+    ) async -> [Finding] {
+        await Fetcher.inParallel(copies, network) { copy, fetcher in
+            if let exemption = copy.exemption { return Finding(copy: copy, state: .exempt, reason: exemption) }
+            do {
+                return try await finding(of: copy, staging, limit, discardsEdits, fetcher)
+            } catch {
+                let reason = (error as? ToolError)?.message ?? error.localizedDescription
+                return Finding(copy: copy, state: .unknown, reason: reason)
             }
-        } catch {
-            let reason = (error as? ToolError)?.message ?? error.localizedDescription
-            return Finding(copy: copy, state: .unknown, reason: reason)
         }
     }
 
     private func finding(
         of copy: CheckedFile,
-        _ here: Fingerprint,
-        _ there: Fingerprint?,
-        _ answer: Fetcher.FetchedResponse
-    ) -> Finding {
+        _ staging: StagingFolder,
+        _ limit: Int?,
+        _ discardsEdits: Bool,
+        _ fetcher: Fetcher
+    ) async throws -> Finding {
+        let here = try Fingerprint(of: URL(fileURLWithPath: copy.substitution.realPath), named: "the file")
         let url = copy.substitution.recordedURL
-        let state = record.state(of: url, here: here, there: there)
-        let size = there?.count ?? answer.length
-        var finding = Finding(copy: copy, state: state)
-        if answer.status == 200 { finding.version = there.map(answer.version.with) }
-        if state != .current { finding.size = size }
-        if copy.isShared, state != .current {
-            return Finding(copy: copy, state: .differs, reason: Addition.sharedFile, size: size)
+        let known = record.version(of: url)
+        let download = Download(copy.key, copy.url, asked: known.map { $0.asked ?? [:] })
+        var conditions: [String: String] = [:]
+        if known?.copy == here || !discardsEdits {
+            // RFC 9110 §13.1: if a request has both fields, `If-None-Match` decides.
+            conditions["If-None-Match"] = known?.etag
+            conditions["If-Modified-Since"] = known?.lastModified
         }
-        if state == .edited || state == .conflict {
-            finding.reason = record.words(state, of: url, here: here.count, there: size)
+        let answer = try await download.load(with: fetcher, staging, limit, conditions)
+        let there: Fingerprint
+        switch (answer.status, known?.copy) {
+        case (304, let copy?) where !conditions.isEmpty: there = copy
+        case (200, _): there = try Fingerprint(of: answer.file, named: "the loaded file")
+        case (404, _), (410, _):
+            return Finding(copy: copy, state: .gone, reason: "its server answers \(answer.status)")
+        default: return Finding(copy: copy, state: .unknown, reason: answer.refusal)
         }
+        let (state, reason) = record.state(of: url, here: here, there: there)
+        var finding = Finding(copy: copy, state: state, reason: reason)
+        if state != .current { finding.size = there.count }
+        if copy.isShared, state != .current, state != .empty { finding.set(.differs, Addition.sharedFile) }
+        if answer.status == 200 {
+            let resource = await download.resource(answer, with: fetcher, staging)
+            finding.set(finding.state, finding.reason, resource.version?.with(there))
+            finding.resource = resource
+        }
+        // The folder need not hold all versions at once that are here already.
+        if state == .current { try? FileManager.default.removeItem(at: answer.file) }
         return finding
     }
 }
@@ -148,23 +162,22 @@ extension RemoteCheck.Finding {
     /// The note on the file's card in the preview; nil if the card has no note.
     var mark: String? {
         switch state {
-        case .differs: "outdated: its server has another version"
-        case .conflict: "edited here: its server has another version"
-        case .edited: "edited here"
-        case .gone, .empty: "outdated: \(reason ?? "")"
+        case .differs, .conflict, .gone, .empty: "outdated: \(reason ?? "")"
         case .unknown: "not compared: \(reason ?? "")"
+        case .edited: reason
         case .current, .exempt: nil
         }
     }
 
-    /// Returns the commands that decide a conflict, with the options of the run.
-    func remedies(_ manifest: ManifestFile, _ options: [String]) -> [String] {
-        guard state == .conflict else { return [] }
-        let urls = [copy.substitution.url]
-        return [
-            "  to take its server's version: \(manifest.line(["update", "--discard-edits"] + options, urls: urls))",
-            "  to keep the file as it is: \(manifest.line(["update", "--keep-edits"] + options, urls: urls))",
+    /// Returns the commands that replace an edited file, or decide a conflict, with the options of the run.
+    func remedies(_ manifest: ManifestFile, _ options: [String] = []) -> [String] {
+        let verbs: [(option: String, purpose: String, states: Set<RemoteRecord.State>)] = [
+            ("--discard-edits", "to take its server's version", [.edited, .conflict]),
+            ("--keep-edits", "to keep the file as it is", [.conflict]),
         ]
+        return verbs.filter { $0.states.contains(state) }.map { option, purpose, _ in
+            "\(purpose): \(manifest.line(["update", option] + options, urls: [copy.substitution.url]))"
+        }
     }
 
     /// The size of the local file in bytes, as it is now.
@@ -174,10 +187,6 @@ extension RemoteCheck.Finding {
     }
 
     var cells: [String] {
-        let there = size.map { ", there \(ByteCount($0))" } ?? ""
-        let sizes = state == .differs ? "here \(ByteCount(copy.substitution.size))\(there)" : ""
-        return [
-            state.rawValue, visible(copy.substitution.url), visible(copy.substitution.file), visible(reason ?? sizes),
-        ]
+        [state.rawValue, visible(copy.substitution.url), visible(copy.substitution.file), visible(reason ?? "")]
     }
 }

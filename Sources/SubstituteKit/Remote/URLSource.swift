@@ -33,16 +33,17 @@ struct URLSource: ResourceSource {
         -> [FoundResource]
     {
         round += 1
-        let keys = round == 0 ? keys : followsReferences ? references(of: taken) : []
+        let named = keys.map { ($0, ResourceKind.document) }
+        let keys = round == 0 ? named : followsReferences ? references(of: taken) : []
         var found: [FoundResource] = []
         var wanted: [Download] = []
-        for key in keys where seen.insert(key.identityKey).inserted {
+        for (key, kind) in keys where seen.insert(key.identityKey).inserted {
             guard let url = URL(string: key.targetURL) else {
                 found.append(FoundResource(key.spelling, refused: "it is not a URL that can be loaded"))
                 continue
             }
             switch replaces ? nil : addition.known(key) {
-            case nil: wanted.append(Download(key: key, url: url))
+            case nil: wanted.append(Download(key, url, asked: addition.asked(for: key), kind))
             case .refused(let reason):
                 found.append(FoundResource(key.spelling, refused: reason))
             default:
@@ -87,12 +88,14 @@ struct URLSource: ResourceSource {
     private static let most = 2000
 
     /// Returns the URLs to which the added pages and stylesheets refer; of references, only stylesheets and frames.
-    private mutating func references(of taken: [Resource]) -> [URLPattern] {
+    private mutating func references(of taken: [Resource]) -> [(URLPattern, ResourceKind)] {
         let sources = round == 1 ? taken : taken.filter(PageReferences.isFollowed)
         var keys = sources.flatMap { resource in
-            PageReferences.addresses(in: resource).compactMap { selection.key(for: $0, in: resource) }
+            PageReferences.addresses(in: resource).compactMap { address, kind in
+                selection.key(for: address, in: resource).map { ($0, kind) }
+            }
         }
-        keys.removeAll { seen.contains($0.identityKey) }
+        keys.removeAll { seen.contains($0.0.identityKey) }
         guard !keys.isEmpty else { return [] }
         if seen.count + keys.count > Self.most {
             excess =

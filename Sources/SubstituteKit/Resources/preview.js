@@ -1,4 +1,10 @@
 const kinds = { image: "Images", font: "Fonts", audio: "Sounds", video: "Videos", text: "Texts", other: "Other files" };
+// Each vendor documents the scheme of its editor; for Xcode, none is documented.
+// https://code.visualstudio.com/docs/configure/command-line#_opening-vs-code-with-urls
+// https://macromates.com/blog/2007/the-textmate-url-scheme/
+const editors = [["VS Code", "vscode://file{path}:{line}:{column}"],
+  ["VS Code Insiders", "vscode-insiders://file{path}:{line}:{column}"],
+  ["TextMate", "txmt://open?url=file://{path}&line={line}&column={column}"]];
 const option = (value, title) => make("option", { value }, title);
 const radio = (value, title) => make("label", {}, make("input", { type: "radio", name: "view", value }), title);
 const search = make("input", { type: "search", "aria-label": "Find", placeholder: "URL, file or type" });
@@ -7,8 +13,8 @@ const form = make("form.filter", { autocomplete: "off", hidden: "" }, search, ou
   make("select", { name: "kind", "aria-label": "Kind" }),
   make("select", { name: "order", "aria-label": "Order" }, option("", "By name"),
     option("manifest", "As in the manifest"), option("size", "Largest first")),
-  data.editors && make("select", { name: "editor", "aria-label": "Editor" }, option("", "Open lines in …"),
-    data.editors.map(({ name, address }) => option(address, name))),
+  data.manifest && make("select", { name: "editor", "aria-label": "Editor" }, option("", "Open lines in …"),
+    editors.map(([name, address]) => option(address, name))),
   make("fieldset", {}, make("legend", {}, "View"), radio("cards", "Cards"), radio("list", "List")));
 form.elements.view.value = "cards";
 const [header, issues, main] = [make("header"), make("div", { id: "issues" }), make("main")];

@@ -16,6 +16,8 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         let url: String
         let substitution: Substitution
         let served: Served
+        /// The comparison with the answer to the request with which the file was loaded; nil if there is none.
+        fileprivate(set) var finding: RemoteCheck.Finding?
 
         /// Both sizes in words, as a clause for messages.
         var sizes: String { "here \(ByteCount(substitution.size)), \(served.words)" }
@@ -39,22 +41,48 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
     }
 
     private let table: SubstitutionTable
+    private let remote: RemoteCheck
     private let lock = NSLock()
     private var found: [String: Change] = [:]
     private var same: Set<String> = []
     let loads = LoadList()
 
-    init(_ table: SubstitutionTable) { self.table = table }
+    init(_ table: SubstitutionTable, _ remote: RemoteCheck) { (self.table, self.remote) = (table, remote) }
 
-    /// The files that differ, sorted by URL.
-    var changes: [Change] { lock.withLock { found.values.sorted { $0.url < $1.url } } }
+    /// Returns the files that differ, sorted by URL.
+    ///
+    /// A server may have another version for the request with which a file was loaded. So that request is sent again.
+    func changes(in staging: StagingFolder, _ network: Network) async -> [Change] {
+        let all = lock.withLock { found.values.sorted { $0.url < $1.url } }
+        let urls = Set(all.map(\.substitution.recordedURL))
+        let copies = remote.copies.filter { urls.contains($0.substitution.recordedURL) }
+        let findings = await remote.findings(of: copies, in: staging, network)
+        return all.compactMap { change in
+            var change = change
+            change.finding = findings.first {
+                $0.copy.substitution.recordedURL == change.substitution.recordedURL
+            }
+            return change.finding?.state == .current ? nil : change
+        }
+    }
 
     /// The URLs for which the server's response was compared with a file.
     var compared: Set<String> { lock.withLock { same.union(found.keys) } }
 
     func decide(on held: HeldRequest) async -> Decision {
         loads.begin(held)
-        return .proceed
+        guard let request = URLRequest(held.request), table.answer(to: request) != nil,
+            let asked = table.explain(request).substitution.flatMap(remote.asked(for:))
+        else { return .proceed }
+        // The browser asks for the version that the file has, as far as that needs no consent of the server (Fetch
+        // §2.2.2), and as far as pages look different.
+        var fields = held.request.headers
+        for name in ["accept", "accept-language"] {
+            guard let value = asked[name] else { continue }
+            for key in fields.keys where key.lowercased() == name { fields[key] = nil }
+            fields[name] = value
+        }
+        return .proceedWith(fields)
     }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {

@@ -53,17 +53,18 @@ struct Verification: Sendable {
     init(
         of url: String,
         with table: SubstitutionTable,
+        _ remote: (check: RemoteCheck, staging: StagingFolder, network: Network),
         _ explainer: MissExplainer,
         _ settings: BrowserSettings,
         _ manner: PageVisit.Manner,
         showing progress: (String) -> Void = { _ in }
     ) async throws {
         progress("from the network")
-        let served = ServedComparison(table)
+        let served = ServedComparison(table, remote.check)
         let (first, observed) = try await Self.visit(url, served, settings, manner)
         progress("with the files")
         let loads = LoadList()
-        let live = LiveTable(table, countsBytes: true, loads: loads) { loads.append($0) }
+        let live = LiveTable(table, countsBytes: true, loads: loads) { load, _ in loads.append(load) }
         let (second, comparison) = try await Browser.run(settings, live) { browser in
             let visit = try await PageVisit(url, in: browser, manner, loads)
             let scale = settings.device?.scale ?? 1
@@ -76,7 +77,8 @@ struct Verification: Sendable {
         (requestCount, answeredCount) = (counted.count, answered.count)
         (fileBytes, networkBytes) = (answered.reduce(0) { $0 + $1.count }, counted.compactMap(\.size).reduce(0, +))
         redirectCount = counted.count { $0.redirectedFrom != nil && table.file(at: $0.url) != nil }
-        (changes, comparedCount) = (served.changes, served.compared.count)
+        let changes = await served.changes(in: remote.staging, remote.network)
+        (self.changes, comparedCount) = (changes, served.compared.count)
         misses = counted.filter { $0.file == nil }.grouped(by: \.url).map { _, same in
             explainer.miss(same[0], besides: Set(answered.map(\.substitution.url)), in: table)
         }
@@ -86,7 +88,7 @@ struct Verification: Sendable {
             progress("from the network once more")
             var (manner, before) = (manner, observed)
             manner.load.pause += 2
-            before.add(try await Self.visit(url, ServedComparison(table), settings, manner).1)
+            before.add(try await Self.visit(url, ServedComparison(table, remote.check), settings, manner).1)
             errors = NewErrors(in: loads.counted, second.complaints, notIn: before)
         }
         self.errors = errors
@@ -104,7 +106,7 @@ struct Verification: Sendable {
         if comparison.count > 0, suspects.isEmpty, errors.isEmpty {
             // No file can be the reason, so ask the network whether the page looks the same twice.
             progress("from the network once more")
-            let again = try await Self.visit(url, ServedComparison(table), settings, manner).0
+            let again = try await Self.visit(url, ServedComparison(table, remote.check), settings, manner).0
             notes.append(
                 again.picture == first.picture
                     ? "the picture differs, although each file is what its server sends"

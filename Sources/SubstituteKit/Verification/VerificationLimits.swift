@@ -12,8 +12,6 @@ struct VerificationLimits: Sendable {
     let tolerance: Double
     /// True if servers may send bytes that differ from the files.
     let allowsChanges: Bool
-    /// The record of the loaded files, which says whether a file was edited here.
-    let record: RemoteRecord
 
     /// A reason why a page does not pass.
     struct Problem {
@@ -73,22 +71,12 @@ struct VerificationLimits: Sendable {
                 ? [] : ["\(page.comparison.percentage) of the picture"])
     }
 
-    /// Returns what to type for a file that differs from its server's response, as clauses.
+    /// Returns the reason for a difference, and what to type, as clauses.
     private func remedies(for change: ServedComparison.Change) -> [String] {
-        guard case .body(let data) = change.served else { return ["to permit it: --allow-changed"] }
-        let file = change.substitution
-        let here = try? Fingerprint(of: URL(fileURLWithPath: file.realPath))
-        switch here.flatMap({ record.state(of: file.recordedURL, here: $0, there: Fingerprint(data)) }) {
-        case .edited?, .conflict?:
-            let isKnown = record.version(of: file.recordedURL) != nil
-            return [
-                isKnown ? "it was edited here" : "it is not in \(RemoteRecord.name), so it counts as edited here",
-                "to permit it: --allow-changed",
-                "to take its server's version: \(manifest.line(["update", "--discard-edits"], urls: [file.url]))",
-            ]
-        default:
-            return ["to load it again: \(manifest.line(["update"], urls: [file.url]))"]
+        guard let finding = change.finding, finding.state != .differs, finding.state != .unknown else {
+            return ["to load it again: \(manifest.line(["update"], urls: [change.substitution.url]))"]
         }
+        return [finding.reason, "to permit it: --allow-changed"].compactMap(\.self) + finding.remedies(manifest)
     }
 
     /// Returns every reason why the page does not pass.
@@ -145,16 +133,12 @@ struct VerificationLimits: Sendable {
 
     /// Parses a percentage that the user wrote, such as `90%`, `90` or `0.5 %`.
     static func share(_ text: String) throws(UsageError) -> Double {
-        if let number = Double(text), number > 0, number < 1 {
-            throw UsageError("\(quoted(text)) is ambiguous; write \(text)%, or \(Int(number * 100))%")
-        }
-        return try Quantity.parsed(text, "is not a percentage", otherwise: "write it as 90%") { text in
-            let number = text.replacingOccurrences(of: "%", with: "").trimmingCharacters(in: .whitespaces)
-            guard let percent = Double(number), (0...100).contains(percent),
-                percent == 0 || percent >= 1 || number != text
-            else { return nil }
+        let number = text.replacing("%", with: "").trimmingCharacters(in: .whitespaces)
+        // "0.9" may mean 90 % or 0.9 %.
+        if let percent = Double(number), (0...100).contains(percent), percent == 0 || percent >= 1 || number != text {
             return percent / 100
         }
+        throw UsageError("\(quoted(text)) is not a percentage; write it as 90%")
     }
 }
 

@@ -69,7 +69,7 @@ struct ExtensionLayout {
         let first = String(path.prefix { $0 != "/" })
         // Do not allow a name that needs percent-encoding. Browsers compare the extension's patterns
         // (`web_accessible_resources`) with percent-encoded paths.
-        guard first == WebExtension.encoded(first), !first.hasPrefix("_"), !Self.ownNames.contains(first.lowercased()),
+        guard first == first.percentEncoded, !first.hasPrefix("_"), !Self.ownNames.contains(first.lowercased()),
             FileNames.path(for: path, ending: { Self.suffix(for: substitution, in: $0) }).utf8.elementsEqual(path.utf8),
             rootNames.path(path, orExisting: { _ in false }) == path
         else { return }

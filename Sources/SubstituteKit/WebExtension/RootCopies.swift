@@ -86,7 +86,7 @@ extension ReferenceScanner.Reference {
     /// Nil for a URL with a scheme or a host, and for a bare module specifier, which the page resolves.
     func path(from place: String) -> String? {
         if isSpecifier, !["/", "./", "../"].contains(where: text.hasPrefix) { return nil }
-        guard let base = URL(string: "https://extension.invalid/\(WebExtension.encoded(place))"),
+        guard let base = URL(string: "https://extension.invalid/\(place.percentEncoded)"),
             let url = URL(reference: text, in: base), url.host == base.host
         else { return nil }
         return RootCopies.decoded(url.path(percentEncoded: true))

@@ -59,10 +59,10 @@ struct WebExtension {
             let substitution = ruleset.substitutions[rule.substitution]
             let address = Self.address(of: rule.filter.start)
             let place = layout.assignPath(substitution, authority: address.authority, path: address.path)
-            rules.append(DeclarativeRule(rules.count + 1, rule.filter, toFile: "/" + Self.encoded(place)))
+            rules.append(DeclarativeRule(rules.count + 1, rule.filter, toFile: "/" + place.percentEncoded))
             if shown.insert(rule.substitution).inserted {
                 let kind = FileKind(substitution.type).rawValue
-                rows.append(substitution.row().with(["address": Self.encoded(place), "kind": kind]))
+                rows.append(substitution.row().with(["address": place.percentEncoded, "kind": kind]))
             }
         }
         try Self.checkNumbers(of: rules, ruleset, name: name)
@@ -102,6 +102,7 @@ struct WebExtension {
         if substitution.type.isHTML {
             return "a page, because pages always come from the network"
         }
+        if substitution.type.essence == "text/vtt" { return "subtitles, because Chromium loads none from an extension" }
         if let address = substitution.addresses.first(where: { !HostPattern.isHost(HostPattern.host(of: $0.authority)) }
         ) {
             return "browsers do not accept the host \(quoted(HostPattern.host(of: address.authority)))"
@@ -154,15 +155,6 @@ struct WebExtension {
             ($0.scheme, HostPattern.host(of: $0.authority))
         }
         return Set(addresses.filter { HostPattern.isHost($0.1) }.map { "\($0.0)://\($0.1)" }).sorted()
-    }
-
-    /// Returns the percent-encoded form of a path for a URL.
-    static func encoded(_ path: String) -> String {
-        var kept = CharacterSet(charactersIn: "/-._~")
-        kept.insert(charactersIn: "a"..."z")
-        kept.insert(charactersIn: "A"..."Z")
-        kept.insert(charactersIn: "0"..."9")
-        return path.addingPercentEncoding(withAllowedCharacters: kept) ?? path
     }
 
     private static func json(_ rules: [DeclarativeRule]) throws -> Data {

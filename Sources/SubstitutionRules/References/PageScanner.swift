@@ -19,7 +19,7 @@ package struct PageScanner {
         package fileprivate(set) var promised: [Reference] = [], promisedLinks: [Reference] = []
         /// The addresses of `base` elements, against which relative addresses are resolved.
         package fileprivate(set) var bases: [Reference] = []
-        /// The addresses that the page loads, from attributes and styles, with and without `integrity`.
+        /// The addresses that the page and its `srcdoc` load, from attributes and styles, with and without `integrity`.
         ///
         /// The addresses of links and forms are not among them.
         package fileprivate(set) var resources: [Reference] = []
@@ -32,6 +32,8 @@ package struct PageScanner {
     }
 
     private var tokenizer: HTMLTokenizer
+    /// True for the page in an attribute.
+    private var isNested = false
     private var context = HTMLContext()
     private var references = References()
     /// The text of the open SVG `style` element so far; nil if none is open.
@@ -75,8 +77,6 @@ package struct PageScanner {
         var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes))
         scanner.readPage(report)
     }
-
-    private init(tokenizer: HTMLTokenizer) { self.tokenizer = tokenizer }
 
     private mutating func readPage(_ report: (HTMLTag, SourceMappedText?) -> Void) {
         while let token = tokenizer.next(allowsCharacterData: context.allowsCharacterData) {
@@ -148,13 +148,15 @@ package struct PageScanner {
                 add(attribute, to: \.addresses, isUpgraded: Self.isUpgraded(element.name, attribute.name))
             case (_, "srcset"), (_, "imagesrcset"): addCandidates(attribute.value)
             case (_, "style"): addStylesheet(attribute.value, isOptional: isInTemplate)
+            case ("iframe", "srcdoc") where !isNested: addPage(attribute.value, isOptional: isInTemplate)
             default: break
             }
             guard count < references.addresses.count, Self.isLoaded(element, attribute.name) else { continue }
             let isOptional = isInTemplate || Self.isOptional(element)
             for var reference in references.addresses[count...] {
                 reference.isOptional = isOptional
-                if element.name == "script" { reference.isModule = element.has("type", "module") }
+                let isPicture = ["srcset", "imagesrcset", "poster", "background"].contains(attribute.name)
+                reference.element = isPicture ? "img" : element.name
                 references.resources.append(reference)
             }
         }
@@ -253,16 +255,21 @@ package struct PageScanner {
         }
     }
 
+    /// Adds what the page in an attribute loads, but not what pages in that page load.
+    private mutating func addPage(_ text: SourceMappedText, isOptional: Bool) {
+        var scanner = PageScanner(tokenizer: HTMLTokenizer(text.bytes), isNested: true)
+        scanner.readPage { _, _ in }
+        references.resources += scanner.references.resources.map { $0.placed(in: text, isOptional: isOptional) }
+    }
+
     private mutating func addStylesheet(
         _ text: SourceMappedText,
         isOptional: Bool = false,
         where isAdded: (Reference) -> Bool = { _ in true }
     ) {
-        let found = ReferenceScanner.references(inStylesheet: text.bytes).map { $0.placed(in: text) }.filter(isAdded)
+        let found = ReferenceScanner.references(inStylesheet: text.bytes)
+            .map { $0.placed(in: text, isOptional: isOptional) }.filter(isAdded)
         references.styles += found
-        for var reference in found {
-            if isOptional { reference.isOptional = true }
-            references.resources.append(reference)
-        }
+        references.resources += found
     }
 }

@@ -30,17 +30,18 @@ extension ReferenceScanner {
                     (block, isForSomeText, hasBlock) = (declaration, false, true)
                 }
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
-                let range = readString()
+                let range = readStyleString()
                 // A string directly in `image-set()` is an address (CSS Images Level 4 §2.4). A string in `type()`
                 // inside `image-set()` is not an address.
                 if let range, depth == imageSet { addStyle(range) }
                 continue
             case UInt8(ascii: "i"), UInt8(ascii: "I"), UInt8(ascii: "-"):
                 if isWord("image-set(") || isWord("-webkit-image-set(") { imageSet = depth + 1 }
-            case UInt8(ascii: "/"), UInt8(ascii: "@"), UInt8(ascii: "u"), UInt8(ascii: "U"):
+            case UInt8(ascii: "/"), UInt8(ascii: "@"), UInt8(ascii: "u"), UInt8(ascii: "U"), UInt8(ascii: "\\"):
                 if hasBlock, isWord("@import") { isIgnored = true }
                 if skipComment() || readURL() { continue }
                 if isWord("unicode-range") { isForSomeText = true }
+                if bytes[index] == UInt8(ascii: "\\") { index += 1 }
             default: break
             }
             index += 1
@@ -74,39 +75,66 @@ extension ReferenceScanner {
 
     /// Reads `url(…)`, `@import` with a string, or `@namespace`; returns false if none of these begins here.
     private mutating func readURL() -> Bool {
-        if isWord("url(") {
-            index += 4
+        if let end = end(ofWord: "url(") {
+            index = end
             skipSpace()
-            if let range = readString() { addStyle(range) } else { readPlainURL() }
+            if index < bytes.count, "\"'".utf8.contains(bytes[index]) {
+                readStyleString().map { addStyle($0) }
+            } else {
+                readPlainURL()
+            }
             skipSpace()
             if index < bytes.count, bytes[index] == UInt8(ascii: ")") { index += 1 }
-        } else if isWord("@import") {
-            index += 7
+        } else if let end = end(ofWord: "@import") {
+            index = end
             skipSpace()
             while index < bytes.count, skipComment() { skipSpace() }
-            if let range = readString() { addStyle(range) }
+            readStyleString().map { addStyle($0) }
+        } else if isWord("@namespace") {
+            // Its URL is never loaded.
+            while index < bytes.count, bytes[index] != UInt8(ascii: ";") { index += 1 }
         } else {
-            return skipNamespace()
+            return false
         }
         return true
     }
 
-    /// Skips `@namespace`, whose URL is never loaded.
-    private mutating func skipNamespace() -> Bool {
-        guard isWord("@namespace") else { return false }
-        while index < bytes.count, bytes[index] != UInt8(ascii: ";") { index += 1 }
-        return true
+    /// Reads a string; nil for a bad one, which a line break ends, and which browsers ignore.
+    private mutating func readStyleString() -> Range<Int>? {
+        readString().flatMap { $0.upperBound < bytes.count && bytes[$0.upperBound] == UInt8(ascii: "\n") ? nil : $0 }
     }
 
+    /// Reads an address without quotation marks; browsers ignore a bad one (CSS Syntax Level 3 §4.3.6).
     private mutating func readPlainURL() {
         let start = index
-        while index < bytes.count, bytes[index] != UInt8(ascii: ")"), bytes[index] != UInt8(ascii: "\n") {
-            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        while index < bytes.count, !bytes[index].isHTMLSpace, !"\"'()".utf8.contains(bytes[index]), bytes[index] > 0x1F
+        {
+            index = next(index)
         }
-        index = min(index, bytes.count)
+        let end = min(index, bytes.count)
+        skipSpace()
+        if index >= bytes.count || bytes[index] == UInt8(ascii: ")") { return addStyle(start..<end) }
+        while index < bytes.count, bytes[index] != UInt8(ascii: ")") { index = next(index) }
+    }
+
+    private func isWord(_ word: StaticString) -> Bool { end(ofWord: word) != nil }
+
+    /// Returns the end of a word at the current position; nil if another word, or none, begins here.
+    ///
+    /// The word may have letters in upper case and escapes, and includes the parenthesis of a function.
+    private func end(ofWord word: StaticString) -> Int? {
+        if index > 0, isNameByte(bytes[index - 1]) || "-\\".utf8.contains(bytes[index - 1]) { return nil }
         var end = index
-        while end > start, bytes[end - 1].isHTMLSpace { end -= 1 }
-        addStyle(start..<end)
+        while end < bytes.count, isNameByte(bytes[end]) || "-@\\".utf8.contains(bytes[end]) { end = next(end) }
+        end = min(end, bytes.count)
+        let name = unescaped(index..<end).string + (end < bytes.count && bytes[end] == UInt8(ascii: "(") ? "(" : "")
+        return name.isASCIICaseInsensitiveEqual(to: word) ? end + (name.hasSuffix("(") ? 1 : 0) : nil
+    }
+
+    /// Returns the position after a byte, or after an escape.
+    private func next(_ index: Int) -> Int {
+        guard bytes[index] == UInt8(ascii: "\\") else { return index + 1 }
+        return escaped(at: index + 1, bytes.count)?.next ?? index + 2
     }
 
     private mutating func addStyle(_ range: Range<Int>) { add(unescaped(range)) }
@@ -123,24 +151,28 @@ extension ReferenceScanner {
                 text.append(bytes[start], at: start)
                 continue
             }
-            let digits = bytes[index..<range.upperBound].prefix(6).prefix(while: \.isHexDigit)
-            if digits.isEmpty {
+            if let (scalar, next) = escaped(at: index, range.upperBound) {
+                text.append(String(scalar).utf8, at: start)
+                index = next
+            } else if index < range.upperBound, !skipBreak(&index, range.upperBound) {
                 // An escaped line break represents nothing.
-                if index < range.upperBound, !skipBreak(&index, range.upperBound) {
-                    text.append(bytes[index], at: start)
-                    index += 1
-                }
-            } else {
-                index += digits.count
-                if !skipBreak(&index, range.upperBound), index < range.upperBound, bytes[index].isHTMLSpace {
-                    index += 1
-                }
-                let value = digits.reduce(UInt32(0)) { $0 << 4 | UInt32($1.hexValue) }
-                let scalar = value == 0 ? nil : Unicode.Scalar(value)
-                text.append(String(scalar ?? "\u{FFFD}").utf8, at: start)
+                text.append(bytes[index], at: start)
+                index += 1
             }
         }
         return text
+    }
+
+    /// Returns the character that digits after a backslash mean, and their end; nil without digits.
+    ///
+    private func escaped(at index: Int, _ end: Int) -> (Unicode.Scalar, next: Int)? {
+        guard index < end else { return nil }
+        let digits = bytes[index..<end].prefix(6).prefix(while: \.isHexDigit)
+        if digits.isEmpty { return nil }
+        var next = index + digits.count
+        if !skipBreak(&next, end), next < end, bytes[next].isHTMLSpace { next += 1 }
+        let value = digits.reduce(UInt32(0)) { $0 << 4 | UInt32($1.hexValue) }
+        return ((value == 0 ? nil : Unicode.Scalar(value)) ?? "\u{FFFD}", next)
     }
 
     private func skipBreak(_ index: inout Int, _ end: Int) -> Bool {

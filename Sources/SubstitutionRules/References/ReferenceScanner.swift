@@ -21,21 +21,23 @@ package struct ReferenceScanner {
         package var isSpecifier = false
         /// True for an address that browsers may never load, such as a font's second format.
         package var isOptional = false
-        /// True for a module and false for a classic script; nil for all else, as only ``PageScanner`` sets it.
-        package var isModule: Bool?
+        /// The name of the element that loads the address, with "img" for every attribute of pictures.
+        ///
+        /// Nil for all else, as only ``PageScanner`` sets it.
+        package var element: String?
 
         package var text: String { place.string }
         /// The offset of the address in the source, in bytes.
         package var offset: Int { place.offset(0) }
 
         /// Returns this reference with its offsets in the enclosing page; `text` is the page's stylesheet.
-        package func placed(in text: SourceMappedText) -> Reference {
+        package func placed(in text: SourceMappedText, isOptional: Bool = false) -> Reference {
             Reference(
                 place: place.placed(in: text),
                 notation: notation,
                 isUpgraded: isUpgraded,
                 isSpecifier: isSpecifier,
-                isOptional: isOptional
+                isOptional: isOptional || self.isOptional
             )
         }
     }
@@ -246,15 +248,6 @@ package struct ReferenceScanner {
         let end = min(index, bytes.count)
         index = end + 1
         return start..<end
-    }
-
-    /// Returns true if this word begins here, in letters of any case, and is not the end of a longer name.
-    ///
-    /// It may be the beginning of a longer name. So callers pass `url(` and `image-set(` with the parenthesis.
-    func isWord(_ word: String) -> Bool {
-        let slice = bytes[index...].prefix(word.utf8.count)
-        return slice.count == word.utf8.count && zip(slice, word.utf8).allSatisfy { $0 == $1 || $0 | 0x20 == $1 }
-            && (index == 0 || !isNameByte(bytes[index - 1]) && bytes[index - 1] != UInt8(ascii: "-"))
     }
 
     mutating func add(_ text: SourceMappedText, isSpecifier: Bool = false) {

@@ -13,6 +13,8 @@ struct HAREntry: Sendable {
     var encoding: String?
     /// The body's length as a raw JSON value; nil to leave it out.
     var size: String?
+    /// The `_resourceType`; nil to leave it out.
+    var kind: String?
     /// The header fields of the request.
     var asked: [Field] = []
     /// The header fields of the response.
@@ -38,7 +40,8 @@ struct HAREntry: Sendable {
         let request = "{\"method\":\(method.inJSON),\"url\":\(url.inJSON),\"headers\":\(Self.list(asked))}"
         let response =
             "{\"status\":\(status),\"headers\":\(Self.list(sent)),\"content\":{\(content.joined(separator: ","))}}"
-        return "{\"startedDateTime\":\"2026-01-01T00:00:00Z\",\"request\":\(request),\"response\":\(response)}"
+        let kind = kind.map { "\"_resourceType\":\($0.inJSON)," } ?? ""
+        return "{\"startedDateTime\":\"2026-01-01T00:00:00Z\",\(kind)\"request\":\(request),\"response\":\(response)}"
     }
 
     private static func list(_ fields: [Field]) -> String {

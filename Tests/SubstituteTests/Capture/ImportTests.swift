@@ -94,7 +94,7 @@ struct ImportTests {
                 size: "6",
                 sent: [.init("Content-Encoding", "gzip"), .init("Content-Length", "3"), .init("Vary", "*")]
             ),
-            ""
+            "https://h/a.css: varies by * on its server, and ships to everybody as it is\n"
         ),
         Row(
             "pseudo-headers of HTTP/2",
@@ -453,14 +453,12 @@ struct ImportTests {
         #expect(try site.listing == before)
     }
 
-    @Test("A recording that is missing or is a folder is reported, and nothing changes")
+    @Test("A recording that is missing is reported, and nothing changes")
     func unreadable() async throws {
         let before = try site.listing
-        for (path, reason) in [("none.har", "does not exist"), (".", "cannot be read: ")] {
-            let result = await Tool.run(["add", "manifest.json", path], in: site.url)
-            #expect(result.status == 1)
-            #expect(result.errors.hasPrefix("substitute add: \"\(path)\" \(reason)"))
-        }
+        let result = await Tool.run(["add", "manifest.json", "none.har"], in: site.url)
+        #expect(result.status == 1)
+        #expect(result.errors.hasPrefix("substitute add: \"none.har\" does not exist"))
         #expect(try site.listing == before)
     }
 
@@ -553,6 +551,20 @@ struct ImportTests {
         #expect(site.bytes("h/late.css") == Data("4".utf8))
         #expect(try site.files == ["h/same.css", "h/other.css", "h/late.css"])
         #expect(try await site.check().status == 0)
+    }
+
+    @Test("The answer to the request for a page is the page, whatever its script asks for later")
+    func page() async throws {
+        let page = "<!doctype html><title>A page</title>"
+        let result = try await site.take(
+            HAR.text(
+                HAREntry(url: "https://h/", type: "text/html", text: page, kind: "document"),
+                HAREntry(url: "https://h/", type: "application/json", text: "{}", kind: "fetch")
+            )
+        )
+        #expect(result.output.contains("with different content; this is the page"), "\(result)")
+        #expect(result.output.contains("it was recorded before, as a page"), "\(result)")
+        #expect(site.bytes("h/index.html") == Data(page.utf8))
     }
 
     @Test("A URL that an entry answers is left out, and a second import changes nothing")

@@ -54,7 +54,16 @@ struct NeedsTests {
             "index.html", "<input type=image src=a.png><input src=b.png><object data=c.svg></object><embed src=d.pdf>",
             ["app:a.png", "app:c.svg", "app:d.pdf"]
         ),
-        ("index.html", "<iframe src=a.html></iframe><iframe srcdoc=x src=b.html></iframe>", ["app:a.html"]),
+        (
+            "index.html",
+            "<iframe src=a.html></iframe><iframe srcdoc='<img src=b.png><p style=&quot;c: url(d.png)&quot;>' src=e.html></iframe>",
+            ["app:a.html", "app:b.png", "app:d.png"]
+        ),
+        (
+            "index.html",
+            "<iframe srcdoc='<iframe srcdoc=&quot;<img src=a.png>&quot;></iframe><img src=b.png>'></iframe>",
+            ["app:b.png"]
+        ),
         (
             "index.html", "<svg><use href='a.svg#b'/><use href='#c'/><image href=d.png /></svg>",
             ["app:a.svg", "app:d.png"]

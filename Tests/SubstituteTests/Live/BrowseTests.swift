@@ -88,7 +88,6 @@ struct BrowseTests {
         #expect(
             printed.hasPrefix(
                 """
-                Caches are off, and service workers are bypassed.
                 \(site.url)
                   file     \(site.url) → index.html
 

@@ -145,7 +145,7 @@ struct BrowserProgramTests {
             (["verify", "--at-least", "most", "https://a.org/"], "\"most\" is not a percentage; write it as 90%"),
             (
                 ["verify", "--at-least", "0.9", "https://a.org/"],
-                "\"0.9\" is ambiguous; write 0.9%, or 90%"
+                "\"0.9\" is not a percentage; write it as 90%"
             ),
             (
                 ["verify", "--format", "xml", "https://a.org/"],

@@ -32,7 +32,7 @@ struct LiveTableTests {
     @Test("A browser gets the same answers as an app", arguments: AppRequest.all)
     func answers(row: AppRequest) async throws {
         for hasNetworkId in [true, false] {
-            let live = LiveTable(try table) { _ in }
+            let live = LiveTable(try table) { _, _ in }
             let answer = try await load(row.url(hosts), row.method, row.fields, live, hasNetworkId)
             #expect(answer == row.answer, "\(row)")
         }
@@ -41,7 +41,7 @@ struct LiveTableTests {
     @Test("A URL with a user name, and one that is not http, are left to the network")
     func others() async throws {
         let loads = LoadList()
-        let live = LiveTable(try table) { loads.append($0) }
+        let live = LiveTable(try table) { load, _ in loads.append(load) }
         let urls = [
             "http://name:word@here.invalid/a.txt", "data:text/plain,a", "blob:http://here.invalid/1", "file:///a.txt",
         ]
@@ -57,7 +57,7 @@ struct LiveTableTests {
     @Test("A redirect to a mapped URL is told with the command that adds the first URL")
     func redirect() async throws {
         let loads = LoadList()
-        let live = LiveTable(try table) { loads.append($0) }
+        let live = LiveTable(try table) { load, _ in loads.append(load) }
         for path in ["302/to-to-a", "302/to-there", "a.txt"] {
             _ = try await load("http://here.invalid/\(path)", "GET", [:], live, true)
         }

@@ -46,7 +46,6 @@ struct VerifyTests {
         let result = try await site.run("verify", site.url)
         #expect(
             result.output == """
-                Caches are off, and service workers are bypassed.
                 \(site.url)  The files fit. 3 of 4 requests came from files, 75 %: \(18 + 15 + LiveSite.picture(100).count) bytes, and \(page.utf8.count) bytes from the network
                   network  \(site.url) is not substituted, because no entry names it.
                            Add it with: substitute add \(site.url)
@@ -91,7 +90,7 @@ struct VerifyTests {
         try site.folder.write("h1 { color: navy }", to: "site.css")
         let edited = try await site.run("verify", site.url)
         let remedies = """
-                it was edited here
+                it was edited here, and its server has not changed
                 to permit it: --allow-changed
                 to take its server's version: substitute update --discard-edits \(site.url)site.css
 
@@ -116,7 +115,7 @@ struct VerifyTests {
         #expect(
             result.output.contains(
                 "\n\(site.url)\n  error: \"site.css\" differs from \(site.url)site.css: here 18 bytes, there 28 bytes\n"
-                    + "    it is not in .substitute.json, so it counts as edited here\n"
+                    + "    it is not in .substitute.json, so it counts as edited here (here 18 bytes, there 28 bytes)\n"
             ),
             "\(result)"
         )

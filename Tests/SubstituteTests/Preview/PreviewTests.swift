@@ -245,7 +245,7 @@ struct PreviewTests {
             try String(contentsOf: page, encoding: .utf8), await Tool.run(["preview", manifest.path]).output,
         ] {
             let data = try data(of: html)
-            #expect(data["manifest"] == nil && data["editors"] == nil)
+            #expect(data["manifest"] == nil)
             #expect(!html.contains("Sub%20stitutions/manifest.json"))
         }
         let check = ManifestCheck(try Tool.manifest(manifest.path), on: Date())
@@ -257,8 +257,6 @@ struct PreviewTests {
         )
         #expect(path.hasPrefix("/") && path.hasSuffix("/Sub%20stitutions/manifest.json"))
         #expect(own["manifest"] as? String == path)
-        let editors = try #require(own["editors"] as? [[String: String]])
-        #expect(editors[0]["address"] == "vscode://file{path}:{line}:{column}")
     }
 
     @Test("A preview that cannot be read or written is reported, and no file is lost")

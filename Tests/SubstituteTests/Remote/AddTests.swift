@@ -55,12 +55,8 @@ struct AddTests {
         #expect(try await site.run("add", "m.har", "\(site.url)/a.css").status == 0)
         #expect(site.file("m.har/manifest.json")?.contains("/a.css") == true)
         try site.folder.write("{}", to: "localhost/d.json")
-        try site.folder.write("{ \"log\": {} }", to: "page.har")
-        let turned = try await site.run("add", "page.har", "manifest.json")
-        #expect(
-            turned.errors.contains("name the manifest before the recording: \"manifest.json page.har\""),
-            "\(turned)"
-        )
+        try site.folder.write("{ \"log\": { \"entries\": [] } }", to: "page.har")
+        #expect(try await site.run("add", "page.har", "manifest.json").output.hasPrefix("0 entries"), "in any order")
         for operand in ["localhost/d.json", "localhost"] {
             let result = try await site.run("add", "manifest.json", operand)
             #expect((result.output + result.errors).contains("was not loaded"), "\(result)")
