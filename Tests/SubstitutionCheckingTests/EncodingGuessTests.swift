@@ -10,8 +10,7 @@ struct EncodingGuessTests {
     @Test(
         "The few encodings that can be distinguished are recognised",
         arguments: [
-            ("Menu", .utf8, .ascii), ("Menü", .utf8, .utf8), ("Menu du café", .windowsCP1252, .western),
-            ("Menu du café\n", .windowsCP1252, .western), ("größer", .windowsCP1252, .western),
+            ("Menu", .utf8, .ascii), ("Menü", .utf8, .utf8), ("Menu du café", .windowsCP1252, .other),
             ("日本語のコメントです", .shiftJIS, .other), ("body { color: red }", .utf16LittleEndian, .utf16),
         ] as [(String, String.Encoding, EncodingGuess)]
     )

@@ -5,7 +5,7 @@ import SubstitutionRules
 
 /// A row of `Resources/rules.json`: a rule for the content or the name of files.
 ///
-/// A row has one condition: `starts`, `lacks`, `holds`, `lines` or `name`. A row without any belongs to a function.
+/// A row has one condition: `starts`, `lacks`, `holds` or `name`. The others have a function in ``ContentRules/facts``.
 struct ContentRow: Decodable, Sendable {
     /// The code with which a folder silences the rule.
     let code: String
@@ -17,8 +17,6 @@ struct ContentRow: Decodable, Sendable {
     private let lacks: String?
     /// The texts of which one occurs, each with the least number of characters of a key that follow.
     private let holds: [String: Int]?
-    /// The beginnings of three or more lines, in their order.
-    private let lines: [String]?
     /// The regular expression that the path matches.
     private let name: Pattern?
     /// True if only files of an entry for a folder are judged, which the entry does not name.
@@ -33,9 +31,6 @@ struct ContentRow: Decodable, Sendable {
     private let says: String?
 
     var isLast: Bool { ends ?? false }
-
-    /// True if a function judges instead of a condition.
-    var needsFunction: Bool { says == nil }
 
     /// Returns the finding about a file; nil if there is none.
     func finding(in file: FileSample) -> ContentFinding? {
@@ -52,7 +47,9 @@ struct ContentRow: Decodable, Sendable {
             .replacingOccurrences(of: "{type}", with: type.canonical.essence)
             .replacingOccurrences(of: "{fact}", with: found)
             .replacingOccurrences(of: "{found}", with: quoted(found))
-        return words.map { ContentFinding(code, $0, of: line == nil ? "" : path) }
+        // A fact that ends the sentence has the remedy after a semicolon.
+        let kind = says?.hasSuffix("{fact}") == true ? String(found.prefix { $0 != ";" }) : ""
+        return words.map { ContentFinding(code, $0, of: line == nil ? kind : path) }
     }
 
     private func applies(to file: FileSample) -> Bool {
@@ -78,55 +75,16 @@ struct ContentRow: Decodable, Sendable {
         if let name { return name.place(in: file.path).map { (String(file.path[$0].trimmingPrefix("/")), nil) } }
         // Large texts, and texts of an unknown type, are judged by their beginning.
         guard let data = file.text ?? (FileFormat.isBinary(file.head) ? nil : Data(file.head)) else { return nil }
-        let places =
-            lines.map { place(of: $0, in: data).map { [$0] } ?? [] }
-            ?? (holds ?? [:]).compactMap { mark, count in data.place(of: mark, before: count).map { ($0, mark) } }
+        let places = (holds ?? [:]).compactMap { mark, count in data.place(of: mark, before: count).map { ($0, mark) } }
         return places.min { $0.0 < $1.0 }.map { ($0.1, SourceText(name: "", bytes: data).position(of: $0.0).line) }
-    }
-
-    /// Returns the place of the first of several lines that begin like this, in this order.
-    private func place(of lines: [String], in text: Data) -> (Int, String)? {
-        var places: [Int] = []
-        for line in lines {
-            guard let next = text.place(ofLine: line, from: places.last ?? 0) else { return nil }
-            places.append(next)
-        }
-        return places.first.map { ($0, lines[0]) }
     }
 }
 
 extension Data {
-    /// Returns the place of a text; nil if it does not occur from `start` on.
-    private func place(of mark: String, from start: Int) -> Int? {
-        let mark = Array(mark.utf8)
-        return withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> Int? in
-            guard let base = bytes.baseAddress, let first = mark.first else { return nil }
-            var start = start
-            while start + mark.count <= bytes.count {
-                guard let found = memchr(base + start, Int32(first), bytes.count - mark.count - start + 1) else {
-                    return nil
-                }
-                if memcmp(found, mark, mark.count) == 0 { return UnsafeRawPointer(found) - base }
-                start = UnsafeRawPointer(found) - base + 1
-            }
-            return nil
-        }
-    }
-
-    /// Returns the place of a line that begins with `mark`.
-    fileprivate func place(ofLine mark: String, from start: Int) -> Int? {
-        var start = start
-        while let place = place(of: mark, from: start) {
-            if place == 0 || self[place - 1] == UInt8(ascii: "\n") { return place }
-            start = place + 1
-        }
-        return nil
-    }
-
     /// Returns the place of a mark that at least `count` characters of a key follow.
     fileprivate func place(of mark: String, before count: Int) -> Int? {
         var start = 0
-        while let place = place(of: mark, from: start) {
+        while let place = range(of: Data(mark.utf8), in: start..<self.count)?.lowerBound {
             start = place + mark.utf8.count
             if count == 0 { return place }
             let value = self[start...].prefix(100).drop { $0 <= 0x20 || $0 == UInt8(ascii: "\\") }

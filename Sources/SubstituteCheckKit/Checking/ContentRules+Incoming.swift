@@ -69,22 +69,14 @@ extension ContentRules {
         let start = rows.lazy.filter { $0.code == "wrong-start" }.compactMap { $0.finding(in: file) }.first
         if let start { return "it \(start.predicate)" }
         // Services send any text as JSON, so only a name that ends in .json or .xml decides.
-        guard isNamed, type.isXML && file.beginning.first != "<" || type.isJSON && !file.mayBeJSON else { return nil }
-        return "it is text, not \(type.essence)"
+        let isProse = type.isXML ? file.beginning.first != "<" : type.isJSON && file.beginning.starts(with: prose)
+        return isNamed && isProse ? "it is text, not \(type.essence)" : nil
     }
+
+    /// A capitalised word, with which neither JSON nor a call of a function (JSONP) begins.
+    nonisolated(unsafe) private static let prose = /[A-Z][a-z]+\b(?![.(])/
 }
 
 extension FileSample {
     fileprivate var isPlaylist: Bool { type.canonical.essence == "application/vnd.apple.mpegurl" }
-
-    /// True if the first characters may be those of JSON.
-    ///
-    /// Servers also send JSON with comments, in a call (JSONP), and behind `)]}'`, which keeps other sites' scripts
-    /// from reading it.
-    fileprivate var mayBeJSON: Bool {
-        beginning.isEmpty || beginning.prefixMatch(of: Self.jsonStart) != nil
-    }
-
-    nonisolated(unsafe) private static let jsonStart =
-        /[\[{"\-0-9]|\)\]\}|\/[\/*]|(true|false|null|NaN)\b|(while|for)\s*\(|[A-Za-z_$][\w$.\[\]]*\s*\(/
 }

@@ -38,17 +38,12 @@ package enum ContentRules {
 
     /// The functions that find the facts of rows without a condition.
     static let facts: [String: @Sendable (FileSample) -> Fact?] = [
-        "empty-file": { $0.size == 0 ? Fact("") : nil },
+        "wrong-type": wrongType, "wrong-format": wrongFormat, "empty-file": { $0.size == 0 ? Fact("") : nil },
         // For browsers, a tag at the beginning of a stylesheet or script is a syntax error.
         "markup-in-code": { file in file.isCode ? file.firstTag.map { Fact("<\($0)") } : nil },
-        "repeated-name": repeatedName, "large-picture": large, "many-pixels": pixels,
+        "broken-json": brokenJSON, "repeated-name": repeatedName, "large-picture": large, "many-pixels": pixels,
         "print-colours": { $0.picture?.components == 4 ? Fact("CMYK") : nil },
         "place-in-photo": { $0.picture?.hasPosition == true ? Fact("GPS") : nil },
-    ]
-
-    /// The functions of the rows without a sentence.
-    static let functions: [String: @Sendable (FileSample) -> ContentFinding?] = [
-        "wrong-type": wrongType, "wrong-format": wrongFormat, "broken-json": brokenJSON,
     ]
 
     /// Returns the mistakes in a file.
@@ -57,7 +52,7 @@ package enum ContentRules {
     static func findings(in file: FileSample) -> [ContentFinding] {
         var findings: [ContentFinding] = []
         for row in rows {
-            guard var finding = row.needsFunction ? functions[row.code]?(file) : row.finding(in: file) else { continue }
+            guard var finding = row.finding(in: file) else { continue }
             finding.isLast = row.isLast
             findings.append(finding)
             if row.isLast { break }
@@ -77,24 +72,11 @@ package enum ContentRules {
         file.type.isJSON && !file.head.starts(with: ")]}'".utf8) ? file.text : nil
     }
 
-    private static func brokenJSON(_ file: FileSample) -> ContentFinding? {
-        guard let text = json(file), let problem = JSONProblem(in: text) else { return nil }
-        if isInLines(text) {
-            return ContentFinding(
-                "broken-json",
-                "has a JSON value in each line (JSON Lines), but JSON is a single value; write [ before the first, "
-                    + "a comma after each but the last, and ] at the end",
-                of: file.path
-            )
+    private static func brokenJSON(_ file: FileSample) -> Fact? {
+        json(file).flatMap { JSONProblem(in: $0) }.map { problem in
+            let place = "\(visible(file.path)):\(problem.line):\(problem.column)"
+            return Fact("\(place): \(problem.message)", line: problem.line)
         }
-        let place = "\(visible(file.path)):\(problem.line):\(problem.column)"
-        return ContentFinding("broken-json", "cannot be read as JSON: \(place): \(problem.message)", of: file.path)
-    }
-
-    /// True for a text of several lines, each of which is a JSON object.
-    private static func isInLines(_ text: Data) -> Bool {
-        let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-        return lines.count > 1 && lines.allSatisfy { $0.first == UInt8(ascii: "{") && JSONProblem(in: Data($0)) == nil }
     }
 
     private static func repeatedName(_ file: FileSample) -> Fact? {

@@ -13,9 +13,6 @@ package struct FileFormat: Hashable, Sendable {
     static let png = Self(name: "PNG")
     static let jpeg = Self(name: "JPEG")
     static let svg = Self(name: "SVG")
-    static let pdf = Self(name: "PDF")
-    static let mp4 = Self(name: "MP4")
-    static let mp3 = Self(name: "MP3")
     static let zip = Self(name: "ZIP")
     static let gzip = Self(name: "gzip file")
     static let html = Self(name: "web page (HTML)")
@@ -33,6 +30,8 @@ package struct FileFormat: Hashable, Sendable {
         let `extension`: String?
         /// The media types whose files may have the format, the usual one first.
         let types: [String]?
+        /// True if other bytes may precede the format.
+        let loose: Bool?
         /// The remedy for such a file in another's place; nil if it is to be renamed or exported.
         let remedy: String?
         /// The bytes by which the format is recognised, in hexadecimal digits; ".." is any byte.
@@ -110,6 +109,9 @@ extension FileFormat {
     var usualType: String? { row?.types?.first }
 
     var remedy: String? { row?.remedy }
+
+    /// True if other bytes may precede the format.
+    var isLoose: Bool { row?.loose ?? false }
 
     /// The name with its article, for messages.
     var article: String { "\(row?.article ?? "a") \(name)" }

@@ -4,7 +4,7 @@ import SubstitutionChecking
 
 /// The findings about files that a folder silences, from `substitute.json` beside the manifest.
 ///
-/// Its member `ignore` names the files of each code; one `*` in a path matches any characters:
+/// Its member `ignore` lists the files of each code; a `*` in a path matches any characters:
 /// ```json
 /// { "ignore": { "large-picture": ["img/hero.png", "video/*"] } }
 /// ```
@@ -12,22 +12,12 @@ package struct IgnoredFindings {
     /// The name of the file.
     package static let fileName = "substitute.json"
 
-    private struct Line {
-        let code: String
-        let path: String
-        let offset: Int
-        var isUsed = false
-
-        func matches(_ file: String) -> Bool {
-            let parts = path.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { return path == file }
-            return file.utf8.count >= path.utf8.count - 1 && file.hasPrefix(parts[0]) && file.hasSuffix(parts[1])
-        }
-    }
+    private struct Content: Decodable { let ignore: [String: [String]]? }
 
     private let name: String
     private var text = Data()
-    private var lines: [Line] = []
+    /// The paths of each code, and whether there was a finding.
+    private var lines: [(code: String, path: String, isUsed: Bool)] = []
     /// Sentences about the file, each with the offset of its place.
     private var mistakes: [(sentence: String, offset: Int)] = []
 
@@ -37,39 +27,33 @@ package struct IgnoredFindings {
         let file = folder.appendingPathComponent(Self.fileName)
         guard FileSystem.kind(of: file.path) != nil, let text = try? FileSystem.contents(of: file) else { return }
         self.text = text
-        let problem = JSONProblem(in: text)
-        mistakes = problem.map { [($0.message, $0.offset)] } ?? []
-        guard problem == nil, case .object(let members) = RepairingJSONParser.parse(text).value.kind,
-            let ignore = members.first(where: { $0.name == "ignore" })?.value
-        else { return }
-        if case .object(let codes) = ignore.kind {
-            for code in codes { read(code) }
-        } else {
-            mistakes = [("write an object, such as { \"large-picture\": [\"img/hero.png\"] }", ignore.offset)]
+        if let problem = JSONProblem(in: text) {
+            mistakes = [(problem.message, problem.offset)]
+            return
         }
-    }
-
-    private mutating func read(_ member: JSONMember) {
+        guard let content = try? JSONDecoder().decode(Content.self, from: text) else {
+            let example = "\"ignore\": { \"large-picture\": [\"img/hero.png\"] }"
+            mistakes = [("write lists of paths, such as \(example)", offset(of: "ignore"))]
+            return
+        }
         let codes = Set(ContentRules.rows.map(\.code))
-        guard codes.contains(member.name) else {
-            let meant = suggestion(for: member.name, among: codes.sorted()).map { "; did you mean \(quoted($0))?" }
-            let remedy = meant ?? "; check --json prints the code of each warning"
-            let sentence = "\(quoted(member.name)) is no code of a warning about the content of a file\(remedy)"
-            return mistakes.append((sentence, member.nameOffset))
-        }
-        let values = if case .array(let values) = member.value.kind { values } else { [member.value] }
-        for value in values {
-            if case .string(let path) = value.kind {
-                lines.append(Line(code: member.name, path: path, offset: value.offset))
+        for (code, paths) in (content.ignore ?? [:]).sorted(by: { $0.key < $1.key }) {
+            if codes.contains(code) {
+                lines += paths.map { (code, $0, false) }
             } else {
-                mistakes.append(("write the path of a file in quotation marks", value.offset))
+                let meant = suggestion(for: code, among: codes.sorted()).map { "; did you mean \(quoted($0))?" }
+                let remedy = meant ?? "; check --json prints the code of each warning"
+                let sentence = "\(quoted(code)) is no code of a warning about the content of a file\(remedy)"
+                mistakes.append((sentence, offset(of: code)))
             }
         }
     }
 
+    private func offset(of word: String) -> Int { text.range(of: Data(jsonString(word).utf8))?.lowerBound ?? 0 }
+
     /// True if the finding with this code about a file is to be ignored.
     mutating func contains(_ code: String, of file: String) -> Bool {
-        let matching = lines.indices.filter { lines[$0].code == code && lines[$0].matches(file) }
+        let matching = lines.indices.filter { lines[$0].code == code && fnmatch(lines[$0].path, file, 0) == 0 }
         for index in matching { lines[index].isUsed = true }
         return !matching.isEmpty
     }
@@ -78,7 +62,7 @@ package struct IgnoredFindings {
     func issues(ofBrowser isBrowser: Bool) -> [ManifestIssue] {
         let unused = lines.filter { !$0.isUsed && $0.code.hasPrefix("browser-") == isBrowser }.map { line in
             let cause = "no file at \(quoted(line.path)) has the warning \(quoted(line.code))"
-            return ("\(cause); remove this path", line.offset)
+            return ("\(cause); remove this path", offset(of: line.path))
         }
         return ((isBrowser ? [] : mistakes) + unused).map { sentence, offset in
             let problem = JSONProblem(sentence, at: offset, in: text)

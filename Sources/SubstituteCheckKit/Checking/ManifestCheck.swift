@@ -43,35 +43,29 @@ package struct ManifestCheck {
     /// files are reported by folder, and missing URLs by entry. If `judgesFiles` is false, only errors are reported,
     /// and no file is read.
     package init(_ manifest: ManifestFile, on date: Date, listsAll: Bool = false, judgesFiles: Bool = true) {
-        let (url, name) = (manifest.url, manifest.name)
+        var (text, unreadable) = (Data(), nil as [ManifestIssue]?)
         do {
-            let text = try SubstitutionManifest.text(of: url, name: name)
-            self.init(
-                text,
-                name: name,
-                url: url,
-                folder: manifest.folder,
-                on: date,
-                listsAll: listsAll,
-                judgesFiles: judgesFiles
-            ) { manifest.line(["add"], urls: $0) }
+            text = try SubstitutionManifest.text(of: manifest.url, name: manifest.name)
         } catch {
-            self.init(unreadable: manifest, error, on: date)
+            let hint = manifest.hint.map { "; \($0)" } ?? ""
+            unreadable = error.issues.map { $0.with(message: $0.message + hint) }
         }
-    }
-
-    private init(unreadable manifest: ManifestFile, _ error: ManifestError, on date: Date) {
-        (name, folder, self.date) = (manifest.name, manifest.folder, date)
-        let hint = manifest.hint.map { "; \($0)" } ?? ""
-        issues = error.issues.map { $0.with(message: $0.message + hint) }
-        (text, entries, substitutions, hasDayToCome) = (Data(), [], [], false)
-        (contentProblems, otherFiles) = ([:], [])
-        self.manifest = SubstitutionManifest(Data(), name: manifest.name)
+        self.init(
+            text,
+            name: manifest.name,
+            url: manifest.url,
+            folder: manifest.folder,
+            on: date,
+            listsAll: listsAll,
+            judgesFiles: judgesFiles,
+            unreadable: unreadable
+        ) { manifest.line(["add"], urls: $0) }
     }
 
     /// Checks the text of a manifest whose files lie in `folder`.
     ///
-    /// `adding` returns the line to type to add URLs; nil if the manifest is not a file.
+    /// `unreadable` are the issues of a file without text; nil if it was read. `adding` returns the line to type to add
+    /// URLs; nil if the manifest is not a file.
     package init(
         _ text: Data,
         name: String,
@@ -80,11 +74,13 @@ package struct ManifestCheck {
         on date: Date,
         listsAll: Bool = false,
         judgesFiles: Bool = true,
+        unreadable: [ManifestIssue]? = nil,
         adding: ([String]) -> String? = { _ in nil }
     ) {
         (self.name, self.text, self.folder, self.date) = (name, text, folder, date)
         manifest = SubstitutionManifest(checking: text, name: name, url: url)
-        let (found, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsAll, warns: judgesFiles)
+        let (read, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsAll, warns: judgesFiles)
+        let found = unreadable ?? read
         let isUsed = found.allSatisfy { $0.severity == .warning }
         let needs = isUsed && judgesFiles ? NeedsCheck(manifest, name: name, substitutions, in: folder, on: date) : nil
         let issues = found + (needs?.issues(each: listsAll, adding) ?? [])

@@ -72,34 +72,25 @@ struct NeedsCheck {
     /// `command` returns the line to type to add URLs; nil if there is none.
     func issues(each: Bool, _ command: ([String]) -> String?) -> [ManifestIssue] {
         let groups = findings.enumerated().grouped { index, finding in
-            each ? "\(index)" : "\(finding.place) \(finding.gap.kind) \(finding.gap.isHere)"
+            each ? "\(index)" : "\(finding.place) \(finding.gap.cause) \(finding.gap.isHere)"
         }
         return groups.map { issue(for: $0.elements.map(\.element), command) }
     }
 
+    /// Returns a warning about the first URL, which also says how many others there are.
     private func issue(for findings: [Finding], _ command: ([String]) -> String?) -> ManifestIssue {
-        let first = findings[0]
-        let message =
-            "line \(first.line) of \(quoted(first.file)) loads \(quoted(first.url.description))"
-            + sentence(findings, command)
-        return ManifestIssue(.warning, .missingReference, message, in: name, at: first.place)
-    }
-
-    /// Returns the rest of the sentence about the first URL.
-    ///
-    /// It says what is wrong with the URL, how many others there are, and the remedy.
-    private func sentence(_ findings: [Finding], _ command: ([String]) -> String?) -> String {
-        let gap = findings[0].gap
-        let others = findings.count - 1
-        let rest = others == 0 ? "" : " (and \(others) more \(others == 1 ? "URL" : "URLs") of this entry's files)"
+        let (first, others) = (findings[0], findings.count - 1)
         let urls = findings.prefix(Self.longestCommand).map(\.url.description)
-        let remainder = findings.count > urls.count || gap.isHere && others > 0 ? "; check --all lists each" : ""
-        let added = others == 0 ? "it" : urls.count == findings.count ? "them" : "the first \(urls.count)"
+        let rest =
+            others == 0 ? "" : " (and \(counted(others, "more URL")) of this entry's files; check --all lists each)"
+        let added = others == 0 ? "it" : others < Self.longestCommand ? "them" : "the first \(urls.count)"
         // A shell takes no line of any length.
-        let isTyped = !gap.isHere && urls.allSatisfy { $0.utf8.count <= 2000 }
+        let isTyped = !first.gap.isHere && urls.allSatisfy { $0.utf8.count <= 2000 }
         let adding = isTyped ? command(urls).map { "add \(added) with: \($0)" } : nil
-        let joint = gap.remedy?.hasSuffix("?") == true ? " If not, " : ", or "
-        let remedy = [gap.remedy, adding].compactMap(\.self).joined(separator: joint)
-        return ", \(gap.cause)\(rest)\(remainder)" + (remedy.isEmpty ? "" : "; \(remedy)")
+        let remedy = [first.gap.remedy, adding].compactMap(\.self).joined(separator: ", or ")
+        let message =
+            "line \(first.line) of \(quoted(first.file)) loads \(quoted(first.url.description)), \(first.gap.cause)"
+            + rest + (remedy.isEmpty ? "" : "; \(remedy)")
+        return ManifestIssue(.warning, .missingReference, message, in: name, at: first.place)
     }
 }

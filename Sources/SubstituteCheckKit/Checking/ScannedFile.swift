@@ -34,7 +34,10 @@ package struct ScannedFile {
         if type.isHTML {
             let page = PageScanner.references(in: bytes)
             base = page.bases.first
-            imports = Self.imports(in: page.importMaps.map { bytes[$0] })
+            for map in page.importMaps {
+                let map = try? JSONDecoder().decode(ImportMap.self, from: Data(bytes[map]))
+                imports.merge(map?.imports.compactMapValues(\.self) ?? [:]) { $1 }
+            }
             found = page.resources
             for script in page.scripts {
                 let text = SourceMappedText(script, of: bytes)
@@ -67,20 +70,8 @@ package struct ScannedFile {
         return offsets.map { text.position(of: $0).line }
     }
 
-    /// Reads the member `imports` of import maps (HTML §8.1.6.3); prefixes and scopes are left out.
-    private static func imports(in maps: [ArraySlice<UInt8>]) -> [String: String] {
-        var imports: [String: String] = [:]
-        for map in maps {
-            guard case .object(let members) = JSONParser.parse(map).value.kind else { continue }
-            for member in members where member.name == "imports" {
-                guard case .object(let entries) = member.value.kind else { continue }
-                for entry in entries {
-                    if case .string(let address) = entry.value.kind { imports[entry.name] = address }
-                }
-            }
-        }
-        return imports
-    }
+    /// The member `imports` of an import map (HTML §8.1.6.3); prefixes and scopes are left out.
+    private struct ImportMap: Decodable { let imports: [String: String?] }
 
     /// Returns the URL to which a reference leads from this file at `url`; nil if it is not clear.
     ///

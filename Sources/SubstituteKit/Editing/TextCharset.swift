@@ -1,7 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
-import SubstitutionChecking
 
 /// The encoding of a text that a server has sent.
 enum TextCharset: Equatable {
@@ -16,11 +15,8 @@ enum TextCharset: Equatable {
     init(of text: Data, as type: MediaType) {
         if let label = type.charset?.lowercased() {
             self = ["utf-8", "utf8", "us-ascii", "unicode-1-1-utf-8"].contains(label) ? .utf8 : .other(label)
-        } else if String(data: text, encoding: .utf8) != nil {
-            self = .utf8
         } else {
-            let guess = EncodingGuess(text.prefix(EncodingGuess.length))?.charset
-            self = guess.map { .other($0) } ?? .unknown
+            self = String(data: text, encoding: .utf8) == nil ? .unknown : .utf8
         }
     }
 }

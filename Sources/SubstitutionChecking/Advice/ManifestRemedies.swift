@@ -94,6 +94,11 @@ struct ManifestRemedies {
         guard let part = parts[finding.offset] else { return false }
         if foreign.contains(part.member) { return part.kind != .key || finding.code != .badURL }
         if finding.code == .missingField { return withFile.contains(part.member) }
+        // An object without any field is something else entirely, such as the content of a file.
+        if finding.code == .unknownField, part.kind == .field, !withFile.contains(part.member) {
+            let fields = members[part.member].value.members.map(\.name)
+            if fields.allSatisfy({ !ManifestReader.fieldNames.contains($0) }) { return true }
+        }
         return finding.code != .duplicateKey && finding.offset > ends[part.member, default: .max]
     }
 
@@ -106,9 +111,6 @@ struct ManifestRemedies {
         case (.unknownField, .field): return message(ofField: part)
         case (.badPath, _):
             if let sentence = text.flatMap(AdviceTable.current.paths.sentence) { return sentence }
-        case (.missingField, _) where isFileContent(part.value.members):
-            ends[part.member] = finding.offset
-            return "an entry names a file; if this is the content itself, save it in a file, and name that file"
         default: break
         }
         let remedy =
@@ -200,15 +202,6 @@ struct ManifestRemedies {
     /// Returns the name of the field that was meant by `name`; nil if none is similar.
     private static func field(meantBy name: String) -> String? {
         AdviceTable.current.fields[name.lowercased()] ?? suggestion(for: name, among: ManifestReader.fieldNames)
-    }
-
-    /// True if the object of an entry looks like the content of a JSON file, and not like the fields of an entry.
-    private func isFileContent(_ fields: [JSONMember]) -> Bool {
-        fields.count > 1
-            && fields.allSatisfy { field in
-                !field.isUnreadable && !field.name.contains("/") && Self.field(meantBy: field.name) == nil
-                    && AdviceTable.current.comments.sentence(about: field.name) == nil
-            }
     }
 }
 

@@ -31,22 +31,12 @@ extension ManifestResolver {
                 return Finding(offset: key.offset, severity: .error, code: .badURL, message: sentence)
             }
             guesses -= 1
-            if let sentence = Wildcard.problem(with: path, of: entry) ?? placeholder(of: path) {
+            if let sentence = Wildcard.problem(with: path, of: entry) {
                 finding.message = sentence
             } else if guesses >= 0 {
                 finding.message = problem.reason(for: path, meant: nearest.path(meantBy: path))
             }
             return finding
         }
-    }
-
-    /// Returns the message about a file that is only in iCloud; nil for any other file.
-    ///
-    /// macOS keeps `.logo.png.icloud` for such a file, `logo.png`.
-    private func placeholder(of path: String) -> String? {
-        let file = folder.appendingPathComponent(path)
-        let placeholder = file.deletingLastPathComponent().appendingPathComponent(".\(file.lastPathComponent).icloud")
-        guard FileManager.default.fileExists(atPath: placeholder.path) else { return nil }
-        return "\(quoted(path)) is only in iCloud; in the Finder, choose Download Now for it"
     }
 }

@@ -57,5 +57,5 @@ struct NearestFile {
 
 extension String {
     /// The folders on a path, outermost first, each with "/" at its end.
-    var folders: [String] { indices.filter { self[$0] == "/" }.map { String(self[...$0]) } }
+    package var folders: [String] { indices.filter { self[$0] == "/" }.map { String(self[...$0]) } }
 }

@@ -5,7 +5,12 @@ enum Wildcard {
     /// Returns a warning about the wildcard in an entry's URL; nil if the URL has no wildcard.
     static func warning(for entry: ManifestEntry) -> String? {
         let key = entry.key.value
-        guard let wildcard = key.first(where: { "*{".contains($0) }), let file = entry.file?.value else { return nil }
+        let base = key.prefix { $0 != "?" }
+        // What the entry ignores is compared with nothing.
+        let compared = base + (entry.query.remainder(of: String(key.dropFirst(base.count + 1))) ?? "")
+        guard let wildcard = compared.first(where: { "*{".contains($0) }), let file = entry.file?.value else {
+            return nil
+        }
         return "\"\(wildcard)\" is not a wildcard here and stands only for itself; \(remedy(key, file))"
     }
 

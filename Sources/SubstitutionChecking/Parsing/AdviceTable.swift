@@ -28,6 +28,10 @@ struct AdviceTable: Decodable, Sendable {
     private(set) var syntax: [String: String] = [:]
     /// The parameters with the time of a signature, each with the one that must be beside it, or itself.
     private(set) var signatures: [String: String] = [:]
+    /// Texts that were not meant to be JSON.
+    private(set) var texts: [TextRule] = []
+    /// The words of JSON, and those of other languages in lower case, each with the word of JSON.
+    private(set) var words: [String: String] = [:]
     private(set) var remedies: [Remedy] = []
 
     static let current =

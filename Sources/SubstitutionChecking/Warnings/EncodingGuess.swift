@@ -1,18 +1,12 @@
 package import Foundation
 import LocalSubstitutionCache
 
-/// A guess at the encoding of a text, from its bytes.
-///
-/// Most encodings with one byte for each character look alike, so only a few are recognised.
+/// The encoding of a text, as far as its bytes show it; encodings with one byte for each character look alike.
 package enum EncodingGuess: Equatable {
     case ascii
     /// UTF-8 with characters beyond ASCII.
     case utf8
     case utf16
-    /// The encoding windows-1252.
-    ///
-    /// A text in ISO 8859-1 counts as windows-1252, as in the WHATWG Encoding Standard (§4.2).
-    case western
     case other
 
     /// The number of bytes at the beginning of a file that are examined.
@@ -28,7 +22,7 @@ package enum EncodingGuess: Equatable {
         } else if Self.isBinary(bytes) {
             return nil
         } else if let invalid = bytes.firstInvalidUTF8(), bytes.count < Self.length || invalid + 3 < bytes.count {
-            self = Self.isWestern(data) ? .western : .other
+            self = .other
         } else {
             // The last character may be cut off, because only the beginning of a file is examined.
             self = bytes.allSatisfy { $0 < 0x80 } ? .ascii : .utf8
@@ -40,13 +34,8 @@ package enum EncodingGuess: Equatable {
         switch self {
         case .ascii, .utf8: "UTF-8"
         case .utf16: "UTF-16"
-        case .western, .other: "not UTF-8"
+        case .other: "not UTF-8"
         }
-    }
-
-    /// The encoding's label in the WHATWG Encoding Standard (§4.2); nil if no message proposes this encoding.
-    package var charset: String? {
-        self == .western ? "windows-1252" : nil
     }
 
     /// True if more than one byte in thirty is a control character.
@@ -65,17 +54,5 @@ package enum EncodingGuess: Equatable {
         if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) { return true }
         let zeros = bytes.indices.filter { bytes[$0] == 0 }
         return zeros.count > 3 && zeros.count * 10 > bytes.count * 3 && Set(zeros.map { $0 % 2 }).count == 1
-    }
-
-    /// True if each character beyond ASCII is a sign, or one of the letters of Western languages.
-    ///
-    /// In these languages, no more than two such characters follow each other.
-    private static func isWestern(_ data: Data) -> Bool {
-        guard let text = String(data: data, encoding: .windowsCP1252) else { return false }
-        var run = 0
-        return text.unicodeScalars.allSatisfy { scalar in
-            run = scalar.isASCII ? 0 : run + 1
-            return run <= 2 && (scalar.value <= 0xFF || !scalar.properties.isAlphabetic)
-        }
     }
 }

@@ -90,7 +90,7 @@ extension ManifestResolver {
         let media = ["image": "an image", "font": "a font", "audio": "audio", "video": "video"]
         let code = ["text/css": "a stylesheet", "text/javascript": "a script"]
         let isOther =
-            expected.kind != sent.kind && type != .octetStream && media[String(expected.kind)] != nil
+            expected.kind != sent.kind && !type.isUnknown && media[String(expected.kind)] != nil
             || sent.essence != expected.essence && code[expected.essence] != nil
                 && (type.isHTML || ["image", "video", "font"].contains(type.kind) || code[sent.essence] != nil
                     || expected.essence == "text/css" && type.essence == "text/plain")
@@ -113,9 +113,7 @@ extension ManifestResolver {
         known[file] = guess
         switch (charset, guess) {
         case ("utf-8", let guess?) where guess.name != EncodingGuess.utf8.name:
-            let type = guess.charset.map { "\(substitution.type.essence); charset=\($0)" }
-            let otherwise = type.map { ", or write { \"file\": \(path), \"type\": \(quoted($0)) }" } ?? ""
-            let sentence = "\(path) is \(guess.name), and is sent as UTF-8; save it as UTF-8\(otherwise)"
+            let sentence = "\(path) is \(guess.name), and is sent as UTF-8; save it as UTF-8"
             report(.warning, .notUTF8, substitution.fileOffset, sentence)
         case (_, .utf8) where ["windows-125", "iso-8859-", "latin1", "us-ascii"].contains(where: charset.hasPrefix):
             let sentence = "\(path) is UTF-8, and is sent as \(quoted(charset)); write charset=utf-8"

@@ -20,16 +20,18 @@ extension SubstitutionManifest {
 
     /// Returns warnings about entries that are not used for any request on any day.
     private static func shadowedEntries(of substitutions: [Substitution]) -> [Finding] {
+        let order = MatchOrder(substitutions)
         var used: Set<Int> = []
         var shadows: [Int: Substitution] = [:]
-        // An entry with an `until` does not shadow other entries for ever: after the last day, one of them answers the
-        // URL.
-        let shadowed = MatchOrder(substitutions).shadowed { substitutions[$0].entry.until == nil }
-        for (index, substitution) in substitutions.enumerated() {
-            if let shadow = shadowed[index] {
-                shadows[substitution.entry.key.offset] = substitutions[shadow]
+        for (index, candidate) in order.candidates.enumerated() {
+            let offset = substitutions[candidate.substitution].entry.key.offset
+            // After its last day, an entry leaves the URL to the others.
+            if let probe = candidate.probe, let first = order.first(matching: probe), first < index,
+                case let shadow = substitutions[order.candidates[first].substitution], shadow.entry.until == nil
+            {
+                if shadow.entry.key.offset != offset { shadows[offset] = shadow }
             } else {
-                used.insert(substitution.entry.key.offset)
+                used.insert(offset)
             }
         }
         return shadows.filter { !used.contains($0.key) }.map { offset, shadow in
@@ -42,5 +44,24 @@ extension SubstitutionManifest {
                     + "in whatever order they are written; remove this one"
             )
         }
+    }
+}
+
+extension MatchOrder.Candidate {
+    /// A URL that the candidate matches only by its rule.
+    ///
+    /// The candidate that answers this URL answers all that this one matches.
+    fileprivate var probe: URLIdentity? {
+        let identity = target.identity
+        let ignored: [String] =
+            switch rule {
+            case .exact: []
+            case .any: ["any"]
+            case .ignoring(let names): names.map { $0.description.replacingOccurrences(of: "*", with: "any") }
+            }
+        if ignored.isEmpty { return identity }
+        // No key has this value.
+        let parameters = [identity.query].compactMap(\.self) + ignored.map { "\($0)=\(UUID().uuidString)" }
+        return try? URLIdentity("\(identity.base)?\(parameters.joined(separator: "&"))")
     }
 }

@@ -89,7 +89,12 @@ struct IncomingBodyTests {
             Row("/bytes", nil, Data([1, 2, 3])).with { $0.file = "/bytes.bin" },
             Row("/own.css", nil, "a { }"),
             // Encodings.
-            Row("/latin.css", "text/css", latin).with { $0.entryType = "text/css; charset=windows-1252" },
+            Row("/latin.css", "text/css", latin).with {
+                ($0.isClean, $0.remark) = (false, "its encoding is not known")
+            },
+            Row("/font.woff2", "binary/octet-stream", Data("wOF2\0\u{1}\0\0".utf8)).with {
+                $0.entryType = "binary/octet-stream"
+            },
             Row("/said.css", "text/css; charset=iso-8859-1", latin).with {
                 $0.entryType = "text/css; charset=iso-8859-1"
             },
@@ -173,7 +178,8 @@ struct IncomingBodyTests {
         let site = try RemoteSite()
         site.set("/a.css", .init(headers: ["Content-Type": "text/css"], body: Data("a { }".utf8)))
         #expect(try await site.run("add", "\(site.url)/a.css").status == 0)
-        site.set("/a.css", .init(headers: ["Content-Type": "text/css"], body: Self.latin))
+        let type = "text/css; charset=windows-1252"
+        site.set("/a.css", .init(headers: ["Content-Type": type], body: Self.latin))
         let result = try await site.run("update")
         #expect(result.status == 1, "\(result)")
         #expect(
