@@ -102,6 +102,7 @@ struct WebExtension {
         if substitution.type.isHTML {
             return "a page, because pages always come from the network"
         }
+        if substitution.type.essence == "text/vtt" { return "subtitles, because Chromium loads none from an extension" }
         if let address = substitution.addresses.first(where: { !HostPattern.isHost(HostPattern.host(of: $0.authority)) }
         ) {
             return "browsers do not accept the host \(quoted(HostPattern.host(of: address.authority)))"

@@ -136,6 +136,64 @@ struct BrowserTests {
         )
     }
 
+    @Test(
+        "As many URLs as the extension shows reach no server, though the page's host has only the page",
+        .startsChromium
+    )
+    func counted() async throws {
+        let cdn = try LoopbackServer { request in
+            let body = request.path == "/a.css" ? "a { background: url(b.svg) }" : ""
+            return .init(headers: ["Access-Control-Allow-Origin": "*"], body: Data(body.utf8))
+        }
+        defer { cdn.stop() }
+        let base = "http://other.test:\(cdn.url.port ?? 0)"
+        let page = """
+            <!doctype html><link rel=stylesheet href="\(base)/a.css"><script src="\(base)/c.js"></script><a>a</a>
+            <video src="\(base)/d.webm"></video><video crossorigin><track default src="\(base)/e.vtt"></video><img src="\(base)/f.svg">
+            <script>
+            // In Chromium, a page that was loaded before the extension was ready never uses the extension.
+            if (location.pathname === "/start") setTimeout(() => { location = globalThis.isBundle ? "/" : "/start"; }, 200);
+            else addEventListener("load", () => {
+              document.querySelector("track").track.mode = "hidden";
+              setTimeout(() => fetch("/loaded", { method: "POST" }), 1000);
+            });
+            </script>
+            """
+        let site = try LoopbackServer { request in
+            if request.path == "/" { cdn.forgetRequests() }
+            return .init(headers: ["Content-Type": "text/html"], body: Data(page.utf8))
+        }
+        defer { site.stop() }
+        let folder = try TemporaryFolder()
+        let files = [
+            "a.css": "a { background: url(b.svg) }", "b.svg": "<svg xmlns='http://www.w3.org/2000/svg'/>",
+            "c.js": "globalThis.isBundle = true", "d.webm": "d", "e.vtt": "WEBVTT\n",
+            "f.svg": "<svg xmlns='http://www.w3.org/2000/svg'/>",
+        ]
+        for (name, text) in files { try folder.write(text, to: "Substitutions/\(name)") }
+        try folder.write(page, to: "Substitutions/page.html")
+        let address = "http://site.test:\(site.url.port ?? 0)/"
+        let entries = files.keys.sorted().map { "\"\(base)/\($0)\": \"\($0)\"" } + ["\"\(address)\": \"page.html\""]
+        try folder.write("{ \(entries.joined(separator: ", ")) }", to: "Substitutions/manifest.json")
+        let result = await Tool.run(["extension", "-o", "Extension"], in: folder.url)
+        let extensionFolder = folder.url.appendingPathComponent("Extension")
+        let chromium = try await Chromium(
+            extensionFolder: extensionFolder,
+            address: #require(URL(string: address + "start"))
+        )
+        defer { chromium.stop() }
+        for _ in 0..<600 where !site.requests.contains(where: { $0.path == "/loaded" }) {
+            try await Task.sleep(nanoseconds: 100_000_000)
+        }
+        let reached = Set(cdn.requests.map(\.path))
+        #expect(reached == ["/e.vtt"])
+        #expect(result.output.hasPrefix("Extension shows \(files.count - reached.count) URLs"), "\(result)")
+        #expect(
+            result.output.contains("e.vtt\": subtitles, because Chromium loads none from an extension"),
+            "\(result)"
+        )
+    }
+
     /// Writes the extension for the Demo's manifest, and returns its folder.
     private func demoExtension(in folder: TemporaryFolder) async throws -> URL {
         let resources = Repository.folder.appendingPathComponent("Resources/Substitutions")
