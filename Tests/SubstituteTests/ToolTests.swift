@@ -209,8 +209,7 @@ struct ToolTests {
             let result = try await run(command)
             #expect(result.status == 0 && result.errors == "", "\(result)")
         }
-        #expect(try await run(["update", "--dry-run"]).output == "1 file: 1 was skipped (hello.txt; --all says why)\n")
-        #expect(try await run(["update"]).output == "0 files updated, 0 up to date\n")
+        #expect(try await run(["update"]).output.hasSuffix("\n1 file: 1 was skipped\n"))
         let again = try await run(["init"])
         #expect(again.status == 1)
         #expect(again.errors.contains("already exists, and was not changed"))

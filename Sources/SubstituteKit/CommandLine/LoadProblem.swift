@@ -7,6 +7,8 @@ enum LoadProblem: String {
     /// On Linux, Foundation lets libcurl decode each body, and has no error code for some problems. Browsers take a
     /// body as it is if they do not know its coding (Fetch Standard, "handle content codings").
     case message
+    /// The rows for the codes of Foundation's errors.
+    case code
     /// The rows for the beginnings of Chromium's names.
     case browser
     /// The rows for the beginnings of statuses.

@@ -84,11 +84,6 @@ enum AddCommand {
     /// Parses a URL as a user types it; the scheme may be missing.
     static func key(_ text: String) throws(UsageError) -> URLPattern {
         guard text != "-" else { throw UsageError("name the URLs; standard input is not read for them") }
-        if text.prefix(while: { $0 != "?" }).firstMatch(of: wildcard) != nil {
-            throw UsageError(
-                "\(quoted(text)) has a \"*\", which is not a wildcard; name each URL, or a page, with --with-references for what it loads"
-            )
-        }
         let whole = text.contains("://") || text.hasPrefix("//") ? text : "https://\(text)"
         do throws(URLProblem) {
             return try URLPattern(String(whole.prefix { $0 != "#" }))
@@ -98,7 +93,4 @@ enum AddCommand {
             throw UsageError(URLAdvice.problem(of: text) ?? error.message(for: whole))
         }
     }
-
-    /// A star in place of a whole name, or of the name before an extension.
-    nonisolated(unsafe) private static let wildcard = /\/\*(?:\.\w+)?(?:\/|$)/
 }

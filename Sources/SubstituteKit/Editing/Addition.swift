@@ -202,7 +202,7 @@ struct Addition {
         }
         let (state, reason) = record.state(of: old.recordedURL, here: here, there: there)
         if state == .empty { return .refused(reason ?? "") }
-        if isShared(old) { return .refused(Self.sharedFile) }
+        if old.isShared(among: check.places) { return .refused(Self.sharedFile) }
         let path = realPath(of: old)
         // Several URLs may lead to one entry.
         if let known = replaced[path] {
@@ -215,14 +215,6 @@ struct Addition {
         replaced[path] = there
         schedule(resource, there, at: path, for: old.recordedURL, replacing: here)
         return .replaced(old.file)
-    }
-
-    /// True if an entry without conditions other than the substitution's own names the same file.
-    private func isShared(_ substitution: Substitution) -> Bool {
-        check.shipped.contains { other in
-            other.realPath == substitution.realPath && other.conditions.isEmpty
-                && (other.line, other.column) != (substitution.line, substitution.column)
-        }
     }
 
     /// Returns a closure that compares the file at a path with a resource.
@@ -313,5 +305,20 @@ struct Addition {
                 "nothing was changed, because the edited files cannot be copied: \(FileSystem.reason(error))"
             )
         }
+    }
+}
+
+extension ManifestCheck {
+    /// The places of the entries without conditions, keyed by the real path of their file.
+    var places: [String: Set<[Int]>] {
+        Dictionary(grouping: shipped.filter(\.conditions.isEmpty), by: \.realPath)
+            .mapValues { Set($0.map { [$0.line, $0.column] }) }
+    }
+}
+
+extension Substitution {
+    /// Returns true if an entry at another of these places names the same file.
+    func isShared(among places: [String: Set<[Int]>]) -> Bool {
+        places[realPath]?.subtracting([[line, column]]).isEmpty == false
     }
 }

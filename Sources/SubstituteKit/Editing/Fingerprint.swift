@@ -10,9 +10,21 @@ struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {
     init(rawValue: String) { self.rawValue = rawValue }
 
     init(_ data: Data) {
-        var builder = Builder()
-        builder.combine(data)
-        self = builder.fingerprint
+        var rest: Data? = data
+        self.init(of: {
+            defer { rest = nil }
+            return rest
+        })
+    }
+
+    /// Reads bytes in parts, until a part is nil or empty.
+    private init(of next: () throws -> Data?) rethrows {
+        var (count, hash) = (0, FNV1a())
+        while let data = try next(), !data.isEmpty {
+            count += data.count
+            hash.combine(data)
+        }
+        rawValue = "\(count)-\(hash)"
     }
 
     /// Returns the fingerprint of a file's bytes as they are now; nil if there is no file.
@@ -25,9 +37,7 @@ struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {
         self = try FileSystem.again {
             let handle = try FileHandle(forReadingFrom: file)
             defer { try? handle.close() }
-            var builder = Builder()
-            while let data = try handle.read(upToCount: 1 << 20), !data.isEmpty { builder.combine(data) }
-            return builder.fingerprint
+            return try Fingerprint(of: { try handle.read(upToCount: 1 << 20) })
         }
     }
 
@@ -62,17 +72,4 @@ struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {
 
     /// The number of bytes.
     var count: Int? { Int(rawValue.prefix { $0 != "-" }) }
-
-    /// Computes a fingerprint of bytes that arrive in parts.
-    struct Builder {
-        private(set) var count = 0
-        private var hash = FNV1a()
-
-        mutating func combine(_ data: Data) {
-            count += data.count
-            hash.combine(data)
-        }
-
-        var fingerprint: Fingerprint { Fingerprint(rawValue: "\(count)-\(hash)") }
-    }
 }

@@ -288,10 +288,8 @@ extension Fetcher: URLSessionDataDelegate {
                 + ((error as? URLError)?.failingURL?.scheme == "http" ? "; if it speaks only https, write https:" : "")
         guard let error = error as? URLError else { return error?.localizedDescription ?? lost }
         if let reason = LoadProblem.message.words(error.localizedDescription.lowercased()) { return reason }
+        if let reason = LoadProblem.code.words(String(error.code.rawValue)) { return reason }
         return switch error.code {
-        case .cannotFindHost, .dnsLookupFailed: "its server was not found"
-        case .cannotConnectToHost, .notConnectedToInternet: "its server cannot be reached"
-        case .timedOut: "its server sent nothing for \(Int(patience)) seconds"
         case .networkConnectionLost, .cannotParseResponse, .badServerResponse, .resourceUnavailable: lost
         case .httpTooManyRedirects: redirectedTooOften
         case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,

@@ -9,7 +9,6 @@ import SubstituteCheckKit
 final class ProgressLine: @unchecked Sendable {
     private let show: (@Sendable (String) -> Void)?
     private let total: Int
-    private let start = DispatchTime.now()
     private let lock = NSLock()
     private var done = 0
     private var bytes = 0
@@ -21,20 +20,10 @@ final class ProgressLine: @unchecked Sendable {
     init(of total: Int, _ show: (@Sendable (String) -> Void)?) { (self.total, self.show) = (total, show) }
 
     /// Counts a finished step.
-    func step() {
-        lock.withLock {
-            done += 1
-            write(always: true)
-        }
-    }
+    func step() { update(always: true) { $0.done += 1 } }
 
     /// Sets the number of bytes received so far.
-    func receive(_ bytes: Int) {
-        lock.withLock {
-            self.bytes = bytes
-            write(always: false)
-        }
-    }
+    func receive(_ bytes: Int) { update(always: false) { $0.bytes = bytes } }
 
     /// Erases the line.
     func end() { lock.withLock { show?(Self.line("")) } }
@@ -42,12 +31,14 @@ final class ProgressLine: @unchecked Sendable {
     /// Returns what replaces the line of a terminal (ECMA-48: EL).
     static func line(_ text: String) -> String { "\r\(text)\u{1B}[K" }
 
-    private func write(always: Bool) {
-        let now = DispatchTime.now()
-        // A user cannot read more than ten updates a second.
-        guard let show, always || now.uptimeNanoseconds - last.uptimeNanoseconds > 100_000_000 else { return }
-        last = now
-        let seconds = max(Double(now.uptimeNanoseconds - start.uptimeNanoseconds) / 1e9, 0.1)
-        show(Self.line("\(done) of \(total), \(ByteCount(bytes)), \(ByteCount(Int(Double(bytes) / seconds)))/s"))
+    private func update(always: Bool, _ change: (ProgressLine) -> Void) {
+        lock.withLock {
+            change(self)
+            let now = DispatchTime.now()
+            // A user cannot read more than ten updates a second.
+            guard let show, always || now > last + 0.1 else { return }
+            last = now
+            show(Self.line("\(done) of \(total), \(ByteCount(bytes))"))
+        }
     }
 }

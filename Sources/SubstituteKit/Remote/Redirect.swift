@@ -26,13 +26,9 @@ enum Redirect {
             throw ToolError("it is redirected (\(response.statusCode)), and its server does not say where to")
         }
         guard let source = response.url, let target = response.redirectTarget,
-            let scheme = target.scheme?.lowercased()
-        else { throw ToolError("it is redirected to \(quoted(location)), which is not a URL") }
-        guard ["http", "https"].contains(scheme) else {
-            throw ToolError("it is redirected to \(quoted(location)), and only http: and https: are followed")
-        }
-        guard let host = target.host, !host.isEmpty else {
-            throw ToolError("it is redirected to \(quoted(location)), which names no server")
+            let scheme = target.scheme?.lowercased(), ["http", "https"].contains(scheme), target.host?.isEmpty == false
+        else {
+            throw ToolError("it is redirected to \(quoted(location)), which is no http: or https: URL with a server")
         }
         if source.scheme?.lowercased() == "https", scheme == "http" {
             throw ToolError("it is redirected to \(quoted(location)), and http: is less safe than https:")

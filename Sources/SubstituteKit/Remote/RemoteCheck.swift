@@ -41,8 +41,7 @@ struct RemoteCheck {
     init(_ check: ManifestCheck, in folder: URL) throws(ToolError) {
         record = try RemoteRecord(in: folder)
         var seen: Set<Data> = []
-        let places = Dictionary(grouping: check.shipped.filter(\.conditions.isEmpty), by: \.realPath)
-            .mapValues { Set($0.map { [$0.line, $0.column] }).count }
+        let places = check.places
         copies = check.shipped.compactMap { substitution in
             // The `index.html` of a folder answers two URLs. Count the file once.
             let file = Data("\(substitution.line):\(substitution.column):\(substitution.realPath)".utf8)
@@ -54,7 +53,7 @@ struct RemoteCheck {
                 substitution: substitution,
                 url: url,
                 exemption: exemption,
-                isShared: places[substitution.realPath, default: 0] > 1
+                isShared: substitution.isShared(among: places)
             )
         }
     }
@@ -184,9 +183,5 @@ extension RemoteCheck.Finding {
     var localSize: Int? {
         let path = copy.substitution.realPath
         return (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
-    }
-
-    var cells: [String] {
-        [state.rawValue, visible(copy.substitution.url), visible(copy.substitution.file), visible(reason ?? "")]
     }
 }

@@ -38,8 +38,6 @@ struct Verification: Sendable {
     let status: Int?
     /// The sentence that says why one of the two loads is not complete; nil if both are.
     var incompleteness: String?
-    /// The URLs that the page requested in only one of its two loads.
-    var askedOnce: (network: [String], files: [String])
     /// Both screenshots, as PNG in base64; nil once they have been written.
     var pictures: (network: String, files: String)?
     var comparison: PictureComparison
@@ -92,7 +90,6 @@ struct Verification: Sendable {
             errors = NewErrors(in: loads.counted, second.complaints, notIn: before)
         }
         self.errors = errors
-        askedOnce = Self.askedOnce(served.loads, loads)
         notes = (first.notes + second.notes).grouped(by: \.self).map(\.key)
         incompleteness =
             first.incompleteness.map { "\($0) (without the files)" }
@@ -131,16 +128,6 @@ struct Verification: Sendable {
         }
         let loads = served.loads
         return (visit, NewErrors.Observations(asked: loads.asked, loads: loads.all, complaints: complaints))
-    }
-
-    /// Returns the URLs that were requested in only one of the two loads, sorted.
-    private static func askedOnce(_ network: LoadList, _ files: LoadList) -> (network: [String], files: [String]) {
-        func urls(_ list: LoadList) -> Set<String> {
-            Set(list.counted.filter { $0.method == "GET" && !$0.isOfBrowser }.map(\.url))
-        }
-        return (
-            urls(network).subtracting(files.asked).sorted(), urls(files).subtracting(network.asked).sorted()
-        )
     }
 
     /// Releases the screenshots, which are large.

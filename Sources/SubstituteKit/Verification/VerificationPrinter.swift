@@ -65,7 +65,6 @@ extension VerificationLimits {
             + [page.redirectSentence].compactMap {
                 $0.map { Remark(label: "redirect", sentence: $0, title: "redirected") }
             }
-            + page.onceSentences.map { Remark(label: "once", sentence: $0) }
             + page.notes.map { Remark(label: "note", sentence: visible($0)) }
     }
 
@@ -119,15 +118,6 @@ extension Verification {
     var counts: String {
         "\(answeredCount) of \(counted(requestCount, "request")) came from files, "
             + "\(VerificationLimits.percent(share)): \(ByteCount(fileBytes)), and \(ByteCount(networkBytes)) from the network"
-    }
-
-    /// Sentences about the URLs that the page requested in only one of its two loads.
-    var onceSentences: [String] {
-        [("without", askedOnce.network), ("with", askedOnce.files)].compactMap { words, urls in
-            guard let first = urls.first else { return nil }
-            let example = urls.count == 1 ? "" : "\(counted(urls.count, "request")), such as "
-            return "asked only \(words) the files: \(example)\(shortened(first))"
-        }
     }
 }
 

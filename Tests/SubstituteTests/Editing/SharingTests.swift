@@ -54,7 +54,7 @@ struct SharingTests {
         let fields = type.merging(["Cache-Control": "no-store"]) { $1 }
         site.set("/me.json", .init(headers: fields, body: Data("{\"user\":\"anna\"}".utf8)))
         let update = try await site.run("update")
-        #expect(update.status == 1 && update.errors.contains("--include-private takes it"), "\(update)")
+        #expect(update.status == 1 && update.output.contains("--include-private takes it"), "\(update)")
         #expect(site.file("\(site.name)/me.json") == "{}")
         #expect(try await site.run("update", "--include-private").status == 0)
         #expect(site.file("\(site.name)/me.json") == "{\"user\":\"anna\"}")

@@ -52,9 +52,9 @@ struct RedirectTests {
     @Test(
         "Redirects to other schemes are refused, and no other server is contacted",
         arguments: [
-            ("file:///etc/passwd", "only http: and https: are followed"), ("FILE:/etc/passwd", "only http:"),
-            ("data:text/css,x", "only http: and https: are followed"), ("about:blank", "only http:"),
-            ("javascript:x", "only http:"), ("ftp://h/a", "only http:"), ("http:a", "names no server"),
+            ("file:///etc/passwd", "no http: or https: URL"), ("FILE:/etc/passwd", "no http:"),
+            ("data:text/css,x", "no http: or https: URL"), ("about:blank", "no http:"), ("javascript:x", "no http:"),
+            ("ftp://h/a", "no http:"), ("http:a", "URL with a server"),
             ("file://user:s3cr3t@h/x", "\"file://…@h/x\""),
         ]
     )
