@@ -4,9 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A judge of the commands that the tool advises: each is run in a copy of the folder, while the test's server runs.
+/// A judge of the commands that the tool advises.
 ///
-/// It is on if `RUN_ADVICE` is set, as in `.ci/long`.
+/// Each is run in a copy of the folder, while the test's server runs. It is on if `RUN_ADVICE` is set, as in `.ci/long`.
 enum Advice {
     static let isJudged = ProcessInfo.processInfo.environment["RUN_ADVICE"] != nil
 
@@ -21,6 +21,8 @@ enum Advice {
             let line = command.replacing("\\\"", with: "\"").replacing("\\\\", with: "\\")
             let environment = ["PATH": "\(Tool.url.deletingLastPathComponent().path):/usr/bin:/bin"]
             let answer = try await Program.run("/bin/sh", ["-c", line], in: place, environment: environment)
+            // This line says what the command itself does.
+            if text.contains("substitute.json: \(line)") { continue }
             // Only servers of the test can answer.
             let isLocal = line.contains("://127.0.0.1:") || line.contains("://localhost:")
             #expect(answer.status != 2, "\(words) advises: \(line)\n\(answer)")
@@ -32,7 +34,7 @@ enum Advice {
 
     /// A command at the end of a line, after the words that advise it, and one in a JSON object.
     nonisolated(unsafe) private static let advised =
-        /: (substitute (?:add|update) .*)$|"command":"(substitute .*?[^\\])"/
+        /: (substitute (?:add|update) [^\n]*?)(?:","|$)|"command":"(substitute .*?[^\\])"/
         .anchorsMatchLineEndings()
 
     private static func listing(_ folder: URL) throws -> [String: Data] {

@@ -59,13 +59,12 @@ package struct ManifestCheck {
             listsAll: listsAll,
             judgesFiles: judgesFiles,
             unreadable: unreadable
-        ) { manifest.line(["add"], urls: $0) }
+        )
     }
 
     /// Checks the text of a manifest whose files lie in `folder`.
     ///
-    /// `unreadable` are the issues of a file without text; nil if it was read. `adding` returns the line to type to add
-    /// URLs; nil if the manifest is not a file.
+    /// `unreadable` are the issues of a file without text; nil if it was read.
     package init(
         _ text: Data,
         name: String,
@@ -74,8 +73,7 @@ package struct ManifestCheck {
         on date: Date,
         listsAll: Bool = false,
         judgesFiles: Bool = true,
-        unreadable: [ManifestIssue]? = nil,
-        adding: ([String]) -> String? = { _ in nil }
+        unreadable: [ManifestIssue]? = nil
     ) {
         (self.name, self.text, self.folder, self.date) = (name, text, folder, date)
         manifest = SubstitutionManifest(checking: text, name: name, url: url)
@@ -83,7 +81,7 @@ package struct ManifestCheck {
         let found = unreadable ?? read
         let isUsed = found.allSatisfy { $0.severity == .warning }
         let needs = isUsed && judgesFiles ? NeedsCheck(manifest, name: name, substitutions, in: folder, on: date) : nil
-        let issues = found + (needs?.issues(each: listsAll, adding) ?? [])
+        let issues = found + (needs?.issues(each: listsAll) ?? [])
         var contents = ContentCheck(manifest, name: name, in: folder)
         for substitution in substitutions where judgesFiles && !substitution.isExpired(on: date) {
             contents.check(substitution)

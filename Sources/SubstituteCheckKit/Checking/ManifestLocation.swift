@@ -44,10 +44,9 @@ package struct ManifestLocation: Sendable {
     private func path(_ operand: String?) throws(UsageError) -> String {
         if let operand {
             if operand.contains("://"), current.targetKind(of: operand) == nil {
-                let (add, explain) = (tool.words("add"), tool.words("explain"))
                 throw UsageError(
-                    "\(quoted(operand)) is a URL, and this command reads a manifest or the folder that holds it; to load the URL "
-                        + "into a manifest: \(add) \(visible(operand)), and to ask which file answers it: \(explain) \(visible(operand))"
+                    "\(quoted(operand)) is a URL, and this command reads a manifest or the folder that holds it; "
+                        + "\(quoted(tool.words("add"))) loads a URL, and \(quoted(tool.words("explain"))) says which file answers it"
                 )
             }
             try checkKind(of: operand)

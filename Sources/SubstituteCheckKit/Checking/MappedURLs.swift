@@ -20,10 +20,8 @@ struct MappedURLs {
     struct Gap {
         /// The cause as a clause.
         let cause: String
-        /// A remedy other than loading the URL; nil if there is none.
+        /// The entry to write; nil if only the URL's server knows whether there is a file.
         var remedy: String?
-        /// True if the file of the URL lies in the manifest's folder, so that nothing needs to be loaded.
-        var isHere = false
     }
 
     init(_ substitutions: [Substitution], in folder: URL) {
@@ -71,11 +69,11 @@ struct MappedURLs {
             let cause = "but the entry in line \(similar.substitution.line) differs in \(similar.words)"
             return Gap(cause: cause, remedy: similar.remedy)
         }
-        if let covering { return Gap(cause: "but the folder \(quoted(covering.namedFile)) has no such file") }
-        let cause = "which no entry names"
+        if let covering { return Gap(cause: "but the folder \(quoted(covering.namedFile)) has no such file, so the network answers") }
         if let file = file(for: url), isMeant || !used.contains(file) {
-            return Gap(cause: cause, remedy: "write \(quoted(url.description)): \(quoted(file))", isHere: true)
+            let entry = "\(quoted(url.description)): \(quoted(file))"
+            return Gap(cause: "which no entry names", remedy: "write \(entry)")
         }
-        return isMeant ? Gap(cause: cause) : nil
+        return isMeant ? Gap(cause: "which no entry names, so the network answers") : nil
     }
 }

@@ -64,33 +64,21 @@ struct NeedsCheck {
 
     // MARK: - Messages
 
-    /// The maximum number of URLs in one command.
-    private static let longestCommand = 10
-
     /// Returns one warning for each entry and kind of gap, or for each URL if `each` is true.
     ///
-    /// `command` returns the line to type to add URLs; nil if there is none.
-    func issues(each: Bool, _ command: ([String]) -> String?) -> [ManifestIssue] {
+    /// A warning is about the first URL, and also says how many others there are.
+    func issues(each: Bool) -> [ManifestIssue] {
         let groups = findings.enumerated().grouped { index, finding in
-            each ? "\(index)" : "\(finding.place) \(finding.gap.cause) \(finding.gap.isHere)"
+            each ? "\(index)" : "\(finding.place) \(finding.gap.cause)"
         }
-        return groups.map { issue(for: $0.elements.map(\.element), command) }
-    }
-
-    /// Returns a warning about the first URL, which also says how many others there are.
-    private func issue(for findings: [Finding], _ command: ([String]) -> String?) -> ManifestIssue {
-        let (first, others) = (findings[0], findings.count - 1)
-        let urls = findings.prefix(Self.longestCommand).map(\.url.description)
-        let rest =
-            others == 0 ? "" : " (and \(counted(others, "more URL")) of this entry's files; check --all lists each)"
-        let added = others == 0 ? "it" : others < Self.longestCommand ? "them" : "the first \(urls.count)"
-        // A shell takes no line of any length.
-        let isTyped = !first.gap.isHere && urls.allSatisfy { $0.utf8.count <= 2000 }
-        let adding = isTyped ? command(urls).map { "add \(added) with: \($0)" } : nil
-        let remedy = [first.gap.remedy, adding].compactMap(\.self).joined(separator: ", or ")
-        let message =
-            "line \(first.line) of \(quoted(first.file)) loads \(quoted(first.url.description)), \(first.gap.cause)"
-            + rest + (remedy.isEmpty ? "" : "; \(remedy)")
-        return ManifestIssue(.warning, .missingReference, message, in: name, at: first.place)
+        return groups.map { group in
+            let (first, others) = (group.elements[0].element, group.elements.count - 1)
+            let rest =
+                others == 0 ? "" : " (and \(counted(others, "more URL")) of this entry's files; check --all lists each)"
+            let message =
+                "line \(first.line) of \(quoted(first.file)) loads \(quoted(first.url.description)), \(first.gap.cause)"
+                + rest + (first.gap.remedy.map { "; \($0)" } ?? "")
+            return ManifestIssue(.warning, .missingReference, message, in: name, at: first.place)
+        }
     }
 }

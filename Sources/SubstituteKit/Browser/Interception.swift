@@ -102,15 +102,13 @@ struct HeldRequest: Decodable, Sendable {
 }
 
 extension HeldRequest {
-    /// Returns the size of the response's body in bytes; nil if there is no body, or if its size is not known.
+    /// Returns the response's body; nil if there is none, or if it cannot be loaded.
     ///
-    /// This function loads the whole body, and the page receives the body only when the body is complete. Audio and
-    /// video are not loaded here, because players load them in parts. For these, this function returns
-    /// `Content-Length`.
-    func size(_ body: @Sendable () async throws -> String) async -> Int? {
-        guard hasBody else { return nil }
-        if resourceType == "Media" { return responseLength }
-        return (try? await body()).map(Base64.byteCount(of:))
+    /// The page receives the body only when the body is complete. Audio and video are not loaded here, because players
+    /// load them in parts.
+    func bytes(_ body: @Sendable () async throws -> String) async -> Data? {
+        guard hasBody, resourceType != "Media" else { return nil }
+        return (try? await body()).flatMap { Data(base64Encoded: $0) }
     }
 }
 

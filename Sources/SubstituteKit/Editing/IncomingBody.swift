@@ -111,6 +111,17 @@ struct IncomingBody {
         return Accepted(type: type, charset: charset, remarks: remarks, headers: headers, isASCII: isASCII)
     }
 
+    /// Returns the reason why `add` leaves out a body that everybody gets, as a clause; nil if it takes it.
+    static func refusal(of bytes: Data, at url: String, sent: MediaType?) -> String? {
+        guard let key = try? URLPattern(requested: url) else { return nil }
+        do {
+            try IncomingBody(key: key, bytes: bytes, sent: sent).accepted()
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
     /// Explains why the body may not replace a file: its bytes are of another kind.
     ///
     /// - Returns: A clause that begins with "it"; nil if the kind is that of the file's name or of its bytes.

@@ -33,6 +33,8 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         private(set) var sharing = Sharing()
         /// The size of the body that the server sent, in bytes; nil if bytes are not counted.
         var size: Int?
+        /// The reason why `add` leaves the body out, as a clause; nil if it takes it, or if bytes are not counted.
+        var refusal: String?
         /// True if an entry matches, but its file is too large to be sent to the browser.
         var isTooLarge = false
 
@@ -105,8 +107,8 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         {
             return decision
         }
-        let size = countsBytes ? await held.size(body) : nil
-        report(held, file: nil, status: held.responseStatusCode, size: size, from: held.first?.url)
+        let bytes = countsBytes ? await held.bytes(body) : nil
+        report(held, file: nil, status: held.responseStatusCode, bytes, from: held.first?.url)
         return .proceed
     }
 
@@ -133,10 +135,13 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         )
     }
 
-    private func report(_ held: HeldRequest, file: File?, status: Int?, size: Int? = nil, from first: String? = nil) {
+    private func report(_ held: HeldRequest, file: File?, status: Int?, _ body: Data? = nil, from first: String? = nil)
+    {
         guard held.request.url.lowercased().hasPrefix("http") else { return }
         var load = FinishedLoad(held, file: file, status: status)
-        (load.size, load.redirectedFrom) = (size, first)
+        load.size = body?.count ?? (countsBytes && held.hasBody ? held.responseLength : nil)
+        load.redirectedFrom = first
+        load.refusal = body.flatMap { IncomingBody.refusal(of: $0, at: held.request.url, sent: load.type) }
         let table = current
         load.isTooLarge =
             file == nil && first == nil && URLRequest(held.request).flatMap { table.answer(to: $0) } != nil

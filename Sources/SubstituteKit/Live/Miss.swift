@@ -81,11 +81,22 @@ struct MissExplainer: Sendable {
             let reason = "has a file larger than \(limit), which is too large to send to the browser."
             return Miss(url: load.url, reason: "\(visible(load.url)) \(reason)")
         }
-        guard let first = load.redirectedFrom else {
-            return miss(load.url, method: load.method, answered: load.status, load.sharing, besides: used, in: table)
+        var miss = miss(
+            load.redirectedFrom ?? load.url,
+            method: load.method,
+            answered: load.status,
+            load.sharing,
+            besides: used,
+            in: table
+        )
+        if miss.command != nil, let refusal = load.refusal {
+            miss.command = nil
+            miss.reason += " It cannot be added: \(refusal)."
         }
-        // After a redirect, URL loading asks no cache. So only an entry for the first URL can answer.
-        var miss = miss(first, method: load.method, answered: load.status, load.sharing, besides: used, in: table)
+        guard load.redirectedFrom != nil else { return miss }
+        // After a redirect, URL loading asks no cache. So only an entry for the first URL can answer. For a resource with
+        // relative references, `add` writes none, as they resolve against the last URL.
+        if let type = load.type, type.isHTML || type.isJavaScript || type.essence == "text/css" { miss.command = nil }
         miss.reason += " It is redirected to \(visible(load.url))"
         if let file = table.file(at: load.url) {
             miss.reason +=

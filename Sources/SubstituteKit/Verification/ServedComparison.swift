@@ -95,7 +95,7 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         guard !compared.isEmpty, let served = await served(held, body) else {
             // In the load with the files, ``LiveTable`` reads the whole body before the page receives it. This load
             // does the same, so that both pages are delayed equally.
-            if compared.isEmpty { _ = await held.size(body) }
+            if compared.isEmpty { _ = await held.bytes(body) }
             return .proceed
         }
         for request in compared { note(served, for: request) }

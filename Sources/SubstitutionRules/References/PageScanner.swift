@@ -32,7 +32,7 @@ package struct PageScanner {
     }
 
     private var tokenizer: HTMLTokenizer
-    /// True for the page in an attribute.
+    /// True for the page in an attribute; what pages in that page load is left out.
     private var isNested = false
     private var context = HTMLContext()
     private var references = References()
@@ -64,8 +64,8 @@ package struct PageScanner {
         }
     }
 
-    package static func references(in bytes: [UInt8]) -> References {
-        var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes))
+    package static func references(in bytes: [UInt8], isNested: Bool = false) -> References {
+        var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes), isNested: isNested)
         scanner.readPage { _, _ in }
         return scanner.references
     }
@@ -148,7 +148,9 @@ package struct PageScanner {
                 add(attribute, to: \.addresses, isUpgraded: Self.isUpgraded(element.name, attribute.name))
             case (_, "srcset"), (_, "imagesrcset"): addCandidates(attribute.value)
             case (_, "style"): addStylesheet(attribute.value, isOptional: isInTemplate)
-            case ("iframe", "srcdoc") where !isNested: addPage(attribute.value, isOptional: isInTemplate)
+            case ("iframe", "srcdoc") where !isNested:
+                let page = Self.references(in: attribute.value.bytes, isNested: true).resources
+                references.resources += page.map { $0.placed(in: attribute.value, isOptional: isInTemplate) }
             default: break
             }
             guard count < references.addresses.count, Self.isLoaded(element, attribute.name) else { continue }
@@ -253,13 +255,6 @@ package struct PageScanner {
                 index += 1
             }
         }
-    }
-
-    /// Adds what the page in an attribute loads, but not what pages in that page load.
-    private mutating func addPage(_ text: SourceMappedText, isOptional: Bool) {
-        var scanner = PageScanner(tokenizer: HTMLTokenizer(text.bytes), isNested: true)
-        scanner.readPage { _, _ in }
-        references.resources += scanner.references.resources.map { $0.placed(in: text, isOptional: isOptional) }
     }
 
     private mutating func addStylesheet(

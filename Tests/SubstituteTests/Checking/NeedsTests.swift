@@ -1,7 +1,6 @@
 // iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
-import LoopbackServer
 import TestSupport
 import Testing
 
@@ -200,26 +199,6 @@ struct NeedsTests {
         }
         try folder.write(manifest, to: "manifest.json")
         return folder
-    }
-
-    @Test("The printed command adds the missing URLs, and check is satisfied")
-    func command() async throws {
-        let server = try LoopbackServer { _ in
-            LoopbackServer.Response(headers: ["Content-Type": "text/css"], body: Data("a { }\n".utf8))
-        }
-        let folder = try TemporaryFolder()
-        let names = ["a.css", "b's.css?x=1&y=2", "(c).css", "$d.css", "e%20f.css"]
-        let page = names.map { "<link rel=stylesheet href=\"\($0.replacingOccurrences(of: "&", with: "&amp;"))\">\n" }
-        try folder.write("<!doctype html>\n" + page.joined(), to: "index.html")
-        try folder.write("{ \"\(server.url.absoluteString)/\": \"index.html\" }", to: "manifest.json")
-        let before = await Tool.run(["check"], in: folder.url)
-        let line = try #require(before.output.firstMatch(of: /add them with: substitute (add .*)/)?.1)
-        let words = try await Program.run("/bin/sh", ["-c", "printf '%s\\n' \(line)"]).output.split(separator: "\n")
-        #expect(words.count == 1 + names.count)
-        let added = await Tool.run(words.map(String.init), in: folder.url)
-        #expect(added.status == 0, "\(added.output)\(added.errors)")
-        let after = await Tool.run(["check"], in: folder.url)
-        #expect(after.output.hasSuffix("no errors, no warnings\n"), "\(after.output)")
     }
 }
 #endif

@@ -29,7 +29,7 @@ struct HeldRequestTests {
             )
         )
         #expect(held.hasBody == hasBody)
-        #expect(await held.size { "AAAA" } == (hasBody ? 3 : nil))
+        #expect(await held.bytes { "AAAA" }?.count == (hasBody ? 3 : nil))
     }
 
     @Test(
