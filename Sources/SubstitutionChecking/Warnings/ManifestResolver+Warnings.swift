@@ -21,7 +21,6 @@ extension ManifestResolver {
         warnOfHiddenSignIns()
         warnOfTypes()
         warnOfEmptyFolders()
-        warnOfTwins()
         warnOfUnusedFiles(oneByOne: listsUnused)
     }
 
@@ -120,21 +119,6 @@ extension ManifestResolver {
             let sentence = "\(path) is UTF-8, and is sent as \(quoted(charset)); write charset=utf-8"
             report(.warning, .notUTF8, substitution.entry.typeOffset ?? substitution.fileOffset, sentence)
         default: break
-        }
-    }
-
-    /// Warns of files in a mapped folder whose names differ only in the case of letters.
-    ///
-    /// Most Macs and Windows keep only one of them.
-    private mutating func warnOfTwins() {
-        var seen: [String: String] = [:]
-        for substitution in substitutions where substitution.folderLength != nil {
-            let path = substitution.foundFile.path
-            guard let other = seen.updateValue(path, forKey: path.lowercased()), other != path else { continue }
-            let names = [other, path].sorted().map { quoted($0) }.joined(separator: " and ")
-            let sentence =
-                "\(names) differ only in the case of letters, and a Mac or Windows keeps one of them; rename one"
-            report(.warning, .wrongCase, substitution.fileOffset, sentence)
         }
     }
 
