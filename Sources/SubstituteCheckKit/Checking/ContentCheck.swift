@@ -11,16 +11,10 @@ package struct ContentCheck {
     private let manifest: SubstitutionManifest
     private let name: String
     private var ignored: IgnoredFindings
-    /// The mistakes in the order in which they were found, each with its kind and position.
-    private var problems: [(kind: PlacedKind, code: String, sentence: String)] = []
-    /// The paths of the files that were checked, with the position at which the manifest names each file.
-    private var seen: Set<PlacedKind> = []
-
-    /// A position in the manifest, and either a kind of mistake (in `problems`) or a file's path (in `seen`).
-    private struct PlacedKind: Hashable {
-        let place: ManifestCheck.Position
-        let what: String
-    }
+    /// The mistakes in the order in which they were found, each with its position and kind.
+    private var problems: [(place: ManifestCheck.Position, kind: String, code: String, sentence: String)] = []
+    /// The paths of the files that were checked, with the offset at which the manifest names each file.
+    private var seen: Set<String> = []
 
     package init(_ manifest: SubstitutionManifest, name: String, in folder: URL) {
         (self.manifest, self.name, ignored) = (manifest, name, IgnoredFindings(in: folder, of: name))
@@ -29,8 +23,7 @@ package struct ContentCheck {
     /// Checks the file of a substitution, unless the file was already checked for the same position in the manifest.
     mutating func check(_ substitution: Substitution) {
         // Without this condition, a folder's index.html would be checked twice, because index.html answers two URLs.
-        let place = PlacedKind(place: position(of: substitution.fileOffset), what: substitution.file)
-        guard seen.insert(place).inserted else { return }
+        guard seen.insert("\(substitution.fileOffset) \(substitution.file)").inserted else { return }
         do throws(FileProblem) {
             for finding in ContentRules.findings(in: try FileSample(substitution)) { add(finding, about: substitution) }
         } catch {
@@ -50,15 +43,11 @@ package struct ContentCheck {
         // If the entry's "type" is wrong, and the file is right, the warning points to the "type".
         let offset = finding.code == "wrong-type" ? file.entry.typeOffset : nil
         let sentence = "\(quoted(file.file)) \(finding.predicate)"
-        let place = position(of: offset ?? file.fileOffset)
-        problems.append((PlacedKind(place: place, what: finding.kind), finding.code, sentence))
+        let (line, column) = manifest.source.position(of: offset ?? file.fileOffset)
+        let place = ManifestCheck.Position(line: line, column: column)
+        problems.append((place, finding.kind, finding.code, sentence))
         if finding.isLast { others.insert(file.file) }
         sentences[file.file] = sentences[file.file].map { "\($0). \(sentence)" } ?? sentence
-    }
-
-    private func position(of offset: Int) -> ManifestCheck.Position {
-        let (line, column) = manifest.source.position(of: offset)
-        return ManifestCheck.Position(line: line, column: column)
     }
 
     /// The messages about each file with mistakes, keyed by the file's path below the manifest's folder.
@@ -71,13 +60,13 @@ package struct ContentCheck {
 
     /// The warnings, one for each entry and kind of mistake.
     package var issues: [ManifestIssue] {
-        problems.grouped(by: \.kind).map { kind, same in
+        problems.grouped { "\($0.place) \($0.kind)" }.map { _, same in
             let others = same.count - 1
             let rest =
                 others == 0
                 ? "" : others == 1 ? " (and one more file of this entry)" : " (and \(others) more files of this entry)"
             let code = ManifestIssue.Code(rawValue: same[0].code)
-            return ManifestIssue(.warning, code, same[0].sentence + rest, in: name, at: kind.place)
+            return ManifestIssue(.warning, code, same[0].sentence + rest, in: name, at: same[0].place)
         }
     }
 

@@ -24,7 +24,8 @@ extension ContentRules {
         }
         guard file.format == nil else { return nil }
         guard let expected = file.expected else {
-            guard file.type.takesCharset, FileFormat.isBinary(file.head), EncodingGuess(Data(file.head)) == nil else {
+            guard file.type.takesCharset, FileFormat.isBinary(file.head), Encoding.name(of: Data(file.head)) == nil
+            else {
                 return nil
             }
             let cause = "is not text, but is sent as \(file.type.essence), so it is damaged or something else"

@@ -46,31 +46,28 @@ extension ContentRules {
     }
 
     private static func refusal(of file: FileSample, named isNamed: Bool, isPage: Bool) -> String? {
-        let essence = file.type.essence
+        let (type, essence, isBinary) = (file.type, file.type.essence, FileFormat.isBinary(file.head))
         if file.format == .lfsPointer { return "it is a Git LFS pointer" }
-        if !file.type.isUnknown, file.isStrayPage { return "it is a web page, not \(essence)" }
-        guard let expected = file.expected else { return refusal(ofText: file, named: isNamed, isPage: isPage) }
-        if file.head.isEmpty { return "it is empty" }
-        if let format = file.format, format != .gzip || expected.contains(.gzip) { return nil }
-        if file.format == .gzip { return "it is still compressed" }
-        let isPossible = FileFormat.isBinary(file.head) || isUnclear(file.head, among: expected)
-        return isPossible ? nil : "it is text, not \(essence)"
-    }
-
-    private static func refusal(ofText file: FileSample, named isNamed: Bool, isPage: Bool) -> String? {
-        let (type, head) = (file.type, file.head)
-        guard type.isText || file.isPlaylist, !file.isWide, !head.isEmpty else { return nil }
-        if FileFormat.isBinary(head) { return file.format == .gzip ? "it is still compressed" : "it is not text" }
+        if !type.isUnknown, file.isStrayPage { return "it is a web page, not \(essence)" }
+        guard file.expected != nil || type.isText || file.isPlaylist else { return nil }
+        if file.format == .gzip, file.expected?.contains(.gzip) != true { return "it is still compressed" }
+        if let expected = file.expected {
+            if file.head.isEmpty { return "it is empty" }
+            let isPossible = file.format != nil || isBinary || isUnclear(file.head, among: expected)
+            return isPossible ? nil : "it is text, not \(essence)"
+        }
+        if file.isWide || file.head.isEmpty { return nil }
+        if isBinary { return "it is not text" }
         if let tag = file.firstTag, !type.isHTML, !type.isXML, type.essence != "text/markdown",
             file.isCode ? !["style", "script"].contains(tag.lowercased()) : isPage || type.isJSON
         {
-            return "it begins with \(quoted("<\(tag)")), so it is a web page, not \(type.essence)"
+            return "it begins with \(quoted("<\(tag)")), so it is a web page, not \(essence)"
         }
         let start = rows.lazy.filter { $0.code == "wrong-start" }.compactMap { $0.finding(in: file) }.first
         if let start { return "it \(start.predicate)" }
         // Services send any text as JSON, so only a name that ends in .json or .xml decides.
         let isProse = type.isXML ? file.beginning.first != "<" : type.isJSON && file.beginning.starts(with: prose)
-        return isNamed && isProse ? "it is text, not \(type.essence)" : nil
+        return isNamed && isProse ? "it is text, not \(essence)" : nil
     }
 
     /// A capitalised word, with which neither JSON nor a call of a function (JSONP) begins.

@@ -113,17 +113,11 @@ extension ManifestIssue {
         _ severity: Severity,
         _ code: Code,
         _ message: String,
-        in manifest: String,
+        in file: String,
         at place: ManifestCheck.Position = ManifestCheck.Position(line: 1, column: 1)
     ) {
-        self.init(
-            severity: severity,
-            code: code,
-            message: message,
-            file: manifest,
-            line: place.line,
-            column: place.column
-        )
+        let (line, column) = (place.line, place.column)
+        self.init(severity: severity, code: code, message: message, file: file, line: line, column: column)
     }
 
     /// True if the issue is about the whole file; the issue's position, line 1 and column 1, is a placeholder.

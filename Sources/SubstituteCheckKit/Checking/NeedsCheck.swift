@@ -21,13 +21,10 @@ struct NeedsCheck {
     /// The URLs without an entry that the current file was found to load.
     private var judged: Set<String> = []
 
-    private struct Finding {
-        let place: ManifestCheck.Position
-        /// The file with the reference, and the reference's line.
-        let file: String, line: Int
-        let url: URLIdentity
-        let gap: MappedURLs.Gap
-    }
+    /// A gap, the file with the reference, and the reference's line.
+    private typealias Finding = (
+        place: ManifestCheck.Position, file: String, line: Int, url: URLIdentity, gap: MappedURLs.Gap
+    )
 
     init(_ manifest: SubstitutionManifest, name: String, _ substitutions: [Substitution], in folder: URL, on date: Date)
     {
@@ -58,7 +55,7 @@ struct NeedsCheck {
         }
         if found.isEmpty { return }
         for (line, found) in zip(ScannedFile.lines(of: found.map(\.offset), in: substitution), found) {
-            findings.append(Finding(place: place, file: substitution.file, line: line, url: found.url, gap: found.gap))
+            findings.append((place, substitution.file, line, found.url, found.gap))
         }
     }
 

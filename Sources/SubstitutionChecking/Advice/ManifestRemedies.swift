@@ -116,7 +116,6 @@ struct ManifestRemedies {
         let remedy =
             switch (finding.code, part.kind) {
             case (.unknownField, .key): Self.question(part.name, Self.annotations)
-            case (.badDate, _): Self.days(meantBy: part.value.digits ?? text ?? "").map { "write \($0)" }
             case (.badType, .fieldValue):
                 MediaType(fileName: "x.\(text ?? "")").map { "write \(quoted($0.essence))" }
             case (.badCondition, _): text.flatMap { Self.question($0, ["offline", "4xx", "5xx"]) }
@@ -134,15 +133,6 @@ struct ManifestRemedies {
 
     private static func question(_ name: String, _ candidates: [String]) -> String? {
         suggestion(for: name, among: candidates).map { "did you mean \"\($0)\"?" }
-    }
-
-    /// Returns the days that may be meant by a date in another form; nil if there are none.
-    private static func days(meantBy text: String) -> String? {
-        let days = AdviceTable.current.dates.compactMap { form in
-            CalendarDay(AdviceTable.current.oneDigit?.replaced(in: form.applied(to: text), with: "-0$1") ?? "")
-        }
-        let distinct = days.enumerated().filter { !days[..<$0.offset].contains($0.element) }.map { "\"\($0.element)\"" }
-        return distinct.isEmpty ? nil : distinct.joined(separator: " or ")
     }
 
     private mutating func message(ofURL finding: Finding, _ part: Part) -> String {
@@ -190,10 +180,6 @@ struct ManifestRemedies {
             withFile.insert(index)
             hasNestedKey = true
             return "the entry before \(quoted(name)) is not closed; write \"}\" before the comma in front of it"
-        }
-        if name.hasPrefix("/") {
-            withFile.insert(index)
-            return "\(quoted(name)) is not a field; write each URL in full, in its own entry outside of these { }"
         }
         let known = ManifestReader.fieldNames.map { "\"\($0)\"" }.joined(separator: ", ")
         return "\(quoted(name)) is not a field of an entry; the fields are \(known)"

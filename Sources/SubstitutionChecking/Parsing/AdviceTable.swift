@@ -15,10 +15,6 @@ struct AdviceTable: Decodable, Sendable {
     private(set) var origins: [TextRule] = []
     /// The names that designers give to comments.
     private(set) var comments: [TextRule] = []
-    /// The forms of dates, each with the form of a manifest.
-    private(set) var dates: [TextRule] = []
-    /// A month or a day of one digit.
-    private(set) var oneDigit: Pattern?
     /// The additions of file managers, users and design programs to a file's name.
     private(set) var additions: Pattern?
     private(set) var leftovers: [Leftover] = []

@@ -17,9 +17,8 @@ package struct JSONProblem {
         guard let error = RepairingJSONParser.parse(text).errors.first(where: { $0.kind != .nesting }) else {
             return nil
         }
-        // Only a manifest has comments with a name, and entries that can be joined.
-        let message = error.message.components(separatedBy: ", or write \"$comment\"")[0]
-        self.init(message.components(separatedBy: "; write only a comma")[0], at: error.offset, in: text)
+        // Only a manifest has comments with a name.
+        self.init(error.message.components(separatedBy: ", or write \"$comment\"")[0], at: error.offset, in: text)
     }
 
     /// Creates the problem at an offset of a text.

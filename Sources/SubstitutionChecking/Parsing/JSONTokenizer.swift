@@ -186,20 +186,10 @@ extension RepairingJSONParser {
             if written != nil { try report(sentence, range, string, at: offset) }
             return .string(text)
         }
-        // A backslash separates the folders of a Windows path.
-        let path = string.replacingOccurrences(of: "\\\\", with: "/").replacingOccurrences(of: "\\", with: "/")
-        let isPath = !["\\u", "\\x", "\\\""].contains(where: string.contains)
-        let meant = isPath ? JSONParser.parse(Array(path.utf8)).value.kind : .unreadable
-        let text = if case .string(let text) = meant { text } else { nil as String? }
-        let (cause, inside) = (document.errors.first, written == nil ? document.errors.first?.offset ?? 0 : 0)
-        try report(
-            cause?.message ?? "",
-            range,
-            text == nil ? nil : path,
-            standIn: "\"\"",
-            at: range.lowerBound + inside
-        )
-        return .string(text)
+        let cause = document.errors.first
+        let place = range.lowerBound + (written == nil ? cause?.offset ?? 0 : 0)
+        try report(cause?.message ?? "", range, nil, standIn: "\"\"", at: place)
+        return .string(nil)
     }
 
     // MARK: - Between tokens

@@ -176,26 +176,8 @@ package struct RepairingJSONParser {
             }
             try report("\"\(found)\" closes nothing here; write \"\(wanted)\"", token.range, wanted)
         }
-        if containers.count == 1, try closesTooEarly() { return }
         containers.removeLast()
         if !containers.isEmpty { try read(.comma) }
-    }
-
-    /// Skips a bracket that closes the whole text too early, and reports it.
-    ///
-    /// - Returns: False if no more entries follow the bracket.
-    private mutating func closesTooEarly() throws(JSONSyntaxError) -> Bool {
-        let rest = bytes[position...].drop { $0.isJSONSpace || $0 == UInt8(ascii: ",") }
-        let inner = rest.first == UInt8(ascii: "{") ? rest.dropFirst().drop(while: \.isJSONSpace) : rest
-        guard token.isMark("}"), containers[0].isObject, inner.first == UInt8(ascii: "\"") else { return false }
-        let range = token.range.lowerBound..<inner.startIndex
-        let space = String(decoding: bytes[range].filter(\.isJSONSpace), as: UTF8.self)
-        position = inner.startIndex
-        let sentence = "this \"}\" closes the whole file, but more entries follow; write only a comma between them"
-        let isFirst = last.isMark("{")
-        try report(sentence, range, isFirst ? nil : ",\(space)", standIn: space)
-        try read(.name)
-        return true
     }
 
     /// Closes all brackets that are still open at the end of the text.

@@ -21,7 +21,6 @@ extension ManifestResolver {
         warnOfHiddenSignIns()
         warnOfTypes()
         warnOfEmptyFolders()
-        warnOfTwins()
         warnOfUnusedFiles(oneByOne: listsUnused)
     }
 
@@ -56,7 +55,7 @@ extension ManifestResolver {
     private mutating func warnOfTypes() {
         var seen: Set<String> = []
         // Read each file once, even if several entries use the file.
-        var encodings: [FilePath: EncodingGuess?] = [:]
+        var encodings: [FilePath: String?] = [:]
         for substitution in substitutions
         where seen.insert("\(substitution.fileOffset) \(substitution.foundFile.path)").inserted {
             let path = substitution.foundFile.path
@@ -86,54 +85,40 @@ extension ManifestResolver {
     private mutating func warnOfKind(of substitution: Substitution) {
         let url = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
         guard substitution.folderLength == nil, let expected = MediaType(fileName: url) else { return }
-        let (type, sent, path) = (substitution.type, substitution.type.canonical, substitution.foundFile.path)
-        let media = ["image": "an image", "font": "a font", "audio": "audio", "video": "video"]
-        let code = ["text/css": "a stylesheet", "text/javascript": "a script"]
-        let isOther =
-            expected.kind != sent.kind && !type.isUnknown && media[String(expected.kind)] != nil
-            || sent.essence != expected.essence && code[expected.essence] != nil
-                && (type.isHTML || ["image", "video", "font"].contains(type.kind) || code[sent.essence] != nil
-                    || expected.essence == "text/css" && type.essence == "text/plain")
-        guard isOther, let noun = code[expected.essence] ?? media[String(expected.kind)] else { return }
+        let (type, path) = (substitution.type, substitution.foundFile.path)
+        guard let (noun, isMedia) = Self.use(of: expected) else { return }
+        let (sent, own) = (Self.use(of: type), MediaType(fileName: path).flatMap(Self.use))
+        let isPlainStyle = expected.essence == "text/css" && type.essence == "text/plain"
+        guard sent?.noun != noun, !type.isUnknown, isMedia || sent != nil || type.isHTML || isPlainStyle else { return }
         // The file may be right, and the "type" wrong.
-        let own = MediaType(fileName: path)?.canonical
-        let isFile = media[String(expected.kind)] == nil ? own?.essence == expected.essence : own?.kind == expected.kind
-        let offset = isFile ? substitution.entry.typeOffset : nil
+        let offset = own?.noun == noun ? substitution.entry.typeOffset : nil
         let sentence =
             "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(path)) is sent as \(type.essence); "
             + (offset == nil ? "name another file" : "remove \"type\"")
         report(.warning, .unlikelyType, offset ?? substitution.fileOffset, sentence)
     }
 
-    private mutating func warnOfEncoding(of substitution: Substitution, _ known: inout [FilePath: EncodingGuess?]) {
+    /// Returns a noun for what browsers make of a type; nil if they make nothing of it by itself.
+    private static func use(of type: MediaType) -> (noun: String, isMedia: Bool)? {
+        let media = ["image": "an image", "font": "a font", "audio": "audio", "video": "video"]
+        let code = ["text/css": "a stylesheet", "text/javascript": "a script"]
+        return media[String(type.canonical.kind)].map { ($0, true) } ?? code[type.canonical.essence].map { ($0, false) }
+    }
+
+    private mutating func warnOfEncoding(of substitution: Substitution, _ known: inout [FilePath: String?]) {
         guard substitution.type.takesCharset, let charset = substitution.type.charset else { return }
         let (file, path) = (FilePath(substitution.foundFile.path), quoted(substitution.foundFile.path))
         // The guess is nil for bytes that are no text; a separate check of the tool reports such files.
-        let guess = known[file] ?? substitution.bytes(upTo: EncodingGuess.length).flatMap { EncodingGuess($0) }
+        let guess = known[file] ?? substitution.bytes(upTo: Encoding.length).flatMap(Encoding.name)
         known[file] = guess
         switch (charset, guess) {
-        case ("utf-8", let guess?) where guess.name != EncodingGuess.utf8.name:
-            let sentence = "\(path) is \(guess.name), and is sent as UTF-8; save it as UTF-8"
+        case ("utf-8", let name?) where name != "ASCII" && name != "UTF-8":
+            let sentence = "\(path) is \(name), and is sent as UTF-8; save it as UTF-8"
             report(.warning, .notUTF8, substitution.fileOffset, sentence)
-        case (_, .utf8) where ["windows-125", "iso-8859-", "latin1", "us-ascii"].contains(where: charset.hasPrefix):
+        case (_, "UTF-8") where ["windows-125", "iso-8859-", "latin1", "us-ascii"].contains(where: charset.hasPrefix):
             let sentence = "\(path) is UTF-8, and is sent as \(quoted(charset)); write charset=utf-8"
             report(.warning, .notUTF8, substitution.entry.typeOffset ?? substitution.fileOffset, sentence)
         default: break
-        }
-    }
-
-    /// Warns of files in a mapped folder whose names differ only in the case of letters.
-    ///
-    /// Most Macs and Windows keep only one of them.
-    private mutating func warnOfTwins() {
-        var seen: [String: String] = [:]
-        for substitution in substitutions where substitution.folderLength != nil {
-            let path = substitution.foundFile.path
-            guard let other = seen.updateValue(path, forKey: path.lowercased()), other != path else { continue }
-            let names = [other, path].sorted().map { quoted($0) }.joined(separator: " and ")
-            let sentence =
-                "\(names) differ only in the case of letters, and a Mac or Windows keeps one of them; rename one"
-            report(.warning, .wrongCase, substitution.fileOffset, sentence)
         }
     }
 

@@ -10,9 +10,6 @@ extension Substitution {
         try OpenedFile(foundFile.realPath.text).part(0..<count)
     }
 
-    /// Returns the bytes in a range as they are now; nil if the file cannot be read, or is no longer a file.
-    package func bytes(in range: Range<Int>) -> Data? { try? OpenedFile(foundFile.realPath.text).part(range) }
-
     /// Returns the file's bytes as they are now, or only those in a range.
     ///
     /// The file is opened only if it lies in `folder`. The result is nil if the file cannot be read, or is no longer a

@@ -2,40 +2,22 @@ package import Foundation
 import LocalSubstitutionCache
 
 /// The encoding of a text, as far as its bytes show it; encodings with one byte for each character look alike.
-package enum EncodingGuess: Equatable {
-    case ascii
-    /// UTF-8 with characters beyond ASCII.
-    case utf8
-    case utf16
-    case other
-
+package enum Encoding {
     /// The number of bytes at the beginning of a file that are examined.
     package static let length = 256 * 1024
 
-    /// Guesses the encoding of a text; nil if the bytes are not text.
+    /// Returns the encoding as in a sentence such as "a.css is UTF-16"; nil if the bytes are not text.
     ///
     /// Cost: a few passes over the bytes.
-    package init?(_ data: Data) {
+    package static func name(of data: Data) -> String? {
         let bytes = Array(data)
-        if Self.isUTF16(bytes) {
-            self = .utf16
-        } else if Self.isBinary(bytes) {
-            return nil
-        } else if let invalid = bytes.firstInvalidUTF8(), bytes.count < Self.length || invalid + 3 < bytes.count {
-            self = .other
-        } else {
-            // The last character may be cut off, because only the beginning of a file is examined.
-            self = bytes.allSatisfy { $0 < 0x80 } ? .ascii : .utf8
+        if isUTF16(bytes) { return "UTF-16" }
+        if isBinary(bytes) { return nil }
+        // The last character may be cut off, because only the beginning of a file is examined.
+        if let invalid = bytes.firstInvalidUTF8(), bytes.count < length || invalid + 3 < bytes.count {
+            return "not UTF-8"
         }
-    }
-
-    /// The words that name the encoding in a sentence such as "a.css is UTF-16".
-    var name: String {
-        switch self {
-        case .ascii, .utf8: "UTF-8"
-        case .utf16: "UTF-16"
-        case .other: "not UTF-8"
-        }
+        return bytes.allSatisfy { $0 < 0x80 } ? "ASCII" : "UTF-8"
     }
 
     /// True if more than one byte in thirty is a control character.
