@@ -55,7 +55,7 @@ struct CaptureTests {
         _ = site.requests()
         let verified = try await site.run("verify", "--at-least", "100%", "--scroll", site.url)
         #expect(verified.status == 0 && verified.errors == "", "\(verified)")
-        #expect(verified.output.contains("\n\(site.url)  The files fit. "), "\(verified)")
+        #expect(verified.output.hasPrefix("\(site.url)  The files fit. "), "\(verified)")
         // In the load without the files, the page requests everything once. The page's service worker then requests two
         // of these resources again. The load with the files requests nothing.
         let counts = Dictionary(site.requests().map { ($0, 1) }, uniquingKeysWith: +)
