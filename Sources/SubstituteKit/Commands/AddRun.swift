@@ -32,7 +32,7 @@ struct AddRun {
         var (source, addition) = (source, addition)
         addition.includesPrivate = includesPrivate
         let staging = try StagingFolder.guarded(for: addition.manifest, isDryRun: isDryRun, console)
-        var report = AddReport(addition.manifest, options)
+        var report = AddReport(manifest: addition.manifest, options: options)
         var taken: [Resource] = []
         var (path, isFirst) = (path, true)
         repeat {
@@ -60,10 +60,9 @@ struct AddRun {
         if source.isStrict {
             report.problems.forEach(console.printError)
             (report.lines + source.lines).forEach(console.print)
-        } else if isDryRun {
-            try report.printTable(console)
         } else {
-            report.printSummary(console)
+            (isDryRun ? report.taken : report.groupedRemarks).forEach(console.print)
+            report.sum.forEach(console.print)
         }
         if let discarded { console.print("The edited files are in \(visible(discarded.path)).") }
         if isDryRun { console.print("Nothing was written.") }
@@ -83,78 +82,60 @@ struct AddRun {
 
 /// The outcome of each resource.
 private struct AddReport {
-    private let manifest: ManifestFile
-    private let options: [String]
-    /// A line for each added resource, and a sentence for each one that was not added.
-    private(set) var (lines, problems): ([String], [String]) = ([], [])
-    private var rows: [[String]] = []
-    private var sizes: [Int] = []
-    private var left: [(reason: String, url: String)] = []
-    private var remarks: [(url: String, remark: String)] = []
-
-    init(_ manifest: ManifestFile, _ options: [String]) { (self.manifest, self.options) = (manifest, options) }
+    let manifest: ManifestFile
+    let options: [String]
+    /// The lines about the added resources.
+    var taken: [String] = []
+    /// A sentence for each resource that was not added.
+    var problems: [String] = []
+    /// All lines, in the order of the resources.
+    var lines: [String] = []
+    var sizes: [Int] = []
+    var left: [(reason: String, url: String)] = []
+    var remarks: [(url: String, remark: String)] = []
 
     /// Adds an outcome; nil if another round has the resource.
     mutating func add(_ found: FoundResource, _ outcome: Addition.Outcome?) {
         let url = visible(found.url)
-        lines += outcome == nil ? found.remarks : []
         switch outcome {
-        case .added(let file, let more):
-            lines.append("added    \(url) → \(visible(file))")
-            lines += (found.remarks + more).map { "         \(visible($0))" }
-            take(found, file, found.remarks + more)
-        case .replaced(let file):
-            lines.append("replaced \(url) → \(visible(file))")
-            take(found, file, found.remarks)
+        case .added(let file, let more): take(found, "added    \(url) → \(visible(file))", found.remarks + more)
+        case .replaced(let file): take(found, "replaced \(url) → \(visible(file))", found.remarks)
         case .present(let line):
             lines.append("present  \(url), answered by line \(line); --replace loads it again")
-            skip(found, "the entry in line \(line) already answers it")
+            left.append(("the entry in line \(line) already answers it", found.url))
         case .kept(_, let reason):
             let line = manifest.line(["add", "--replace", "--discard-edits"] + options, urls: [found.url])
             problems.append("\(quoted(found.url)) was not loaded: \(reason)\n  to take its server's version: \(line)")
-            skip(found, "\(reason); --discard-edits replaces it")
+            left.append(("\(reason); --discard-edits replaces it", found.url))
         case .refused(let reason):
             problems.append("\"\(url)\" was not loaded: \(visible(reason))")
-            skip(found, reason)
-        case nil: break
+            left.append((reason, found.url))
+        case nil: lines += found.remarks
         }
     }
 
-    private mutating func skip(_ found: FoundResource, _ reason: String) {
-        left.append((reason, found.url))
-        rows.append(["skip", Self.short(found.url), "", "", visible(reason)])
-    }
-
-    private mutating func take(_ found: FoundResource, _ file: String, _ about: [String]) {
+    private mutating func take(_ found: FoundResource, _ line: String, _ about: [String]) {
         sizes.append(found.count)
         remarks += about.map { (found.url, $0) }
-        let (size, words) = (ByteCount(found.count).description, visible(about.joined(separator: "; ")))
-        rows.append(["take", Self.short(found.url), visible(file), size, words])
+        let all = [line] + about.map { "         \(visible($0))" }
+        (lines, taken) = (lines + all, taken + all)
     }
 
-    func printTable(_ console: Console) throws {
-        try console.print(rows.map { ReportItem(cells: $0) }, sum: [total], as: .text)
-    }
-
-    func printSummary(_ console: Console) {
-        // Equal remarks share one line.
-        for (remark, same) in remarks.grouped(by: \.remark) {
-            let count = same.count == 1 ? "" : "\(same.count), such as "
-            console.print("\(count)\(Self.short(same[0].url)): \(visible(remark))")
+    /// The remarks; equal ones share one line.
+    var groupedRemarks: [String] {
+        remarks.grouped(by: \.remark).map { remark, same in
+            "\(same.count == 1 ? "" : "\(same.count), such as ")\(Self.short(same[0].url)): \(visible(remark))"
         }
-        // Equal reasons share one line of the summary.
-        let groups = left.grouped(by: \.reason)
-        if !groups.isEmpty { console.print("Left out:") }
-        for (reason, same) in groups.sorted(by: { $0.elements.count > $1.elements.count }) {
-            let example = same.count == 1 ? "" : ", such as"
-            console.print("  \(same.count)\(example) \(Self.short(same[0].url)): \(visible(reason))")
-        }
-        console.print(total)
     }
 
-    private var total: String {
-        "\(sizes.count == 1 ? "1 entry" : "\(sizes.count) entries") with \(ByteCount(sizes.reduce(0, +)))"
-            + (left.isEmpty ? "" : ", \(left.count) left out")
+    /// The reasons why resources are left out, of which equal ones share one line; and the numbers of all.
+    var sum: [String] {
+        let groups = left.grouped(by: \.reason).sorted { $0.elements.count > $1.elements.count }.map { reason, same in
+            "  \(same.count)\(same.count == 1 ? "" : ", such as") \(Self.short(same[0].url)): \(visible(reason))"
+        }
+        let entries = sizes.count == 1 ? "1 entry" : "\(sizes.count) entries"
+        let total = "\(entries) with \(ByteCount(sizes.reduce(0, +)))"
+        return groups.isEmpty ? [total] : ["Left out:"] + groups + ["\(total), \(left.count) left out"]
     }
 
     /// Returns a URL in a short form for the report.

@@ -60,23 +60,11 @@ private struct UpdateRun {
     let options: [String]
     var addition: Addition
     /// The findings; after ``apply()``, as they are once the changes are made.
-    private(set) var findings: [RemoteCheck.Finding]
+    var findings: [RemoteCheck.Finding]
     /// The indices of the findings whose files are replaced.
-    private var updated: Set<Int> = []
+    fileprivate var updated: Set<Int> = []
     /// The raised `$version`; nil if it was not raised.
-    private var version: Int64?
-
-    init(
-        discards: Bool,
-        keeps: Bool,
-        isDryRun: Bool,
-        options: [String],
-        addition: Addition,
-        findings: [RemoteCheck.Finding]
-    ) {
-        (self.discards, self.keeps, self.isDryRun, self.options) = (discards, keeps, isDryRun, options)
-        (self.addition, self.findings) = (addition, findings)
-    }
+    fileprivate var version: Int64?
 
     /// True if the server's version of a file is taken, or noted.
     private func isTaken(_ finding: RemoteCheck.Finding) -> Bool {

@@ -88,7 +88,8 @@ struct ManifestText {
             return (bytes.contains(UInt8(ascii: "\r")) ? ",\r\n  " : ",\n  ", ": ")
         }
         let colon = text(before: last.value.offset, of: ":")
-        let separator = Self.withoutEmptyLines(text(before: last.nameOffset, of: ","))
+        let separator = text(before: last.nameOffset, of: ",")
+            .replacingOccurrences(of: "\n[ \t\r]*(?=\n)", with: "", options: .regularExpression)
         if members.count > 1 { return (separator, colon) }
         return ("," + (separator.isEmpty && colon.contains(" ") ? " " : separator), colon)
     }
@@ -97,14 +98,6 @@ struct ManifestText {
     private func text(before offset: Int, of mark: Unicode.Scalar) -> String {
         let start = bytes[..<offset].lastIndex { !$0.isJSONSpace && $0 != UInt8(ascii: mark) } ?? -1
         return String(decoding: bytes[(start + 1)..<offset], as: UTF8.self)
-    }
-
-    private static func withoutEmptyLines(_ text: String) -> String {
-        var lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        while lines.count > 2, lines[lines.count - 2].allSatisfy(\.isJSONSpace) {
-            lines.remove(at: lines.count - 2)
-        }
-        return lines.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
     }
 
     private static func value(of entry: Entry, _ space: String) -> String {

@@ -20,10 +20,11 @@ extension URL {
         let trimmed = text.trimmingCharacters(in: CharacterSet(charactersIn: "\u{0}"..." ")).unicodeScalars.filter {
             !["\t", "\n", "\r"].contains($0)
         }
-        guard case .absolute(let scheme, let authority, let rest) = WebAddress(Array(String(trimmed).utf8), from: nil),
-            !authority.contains("@")
+        let address = WebAddress(Array(String(trimmed).utf8), from: nil)
+        guard case .absolute(_, let authority, _) = address, !authority.contains(where: "@ ".contains),
+            let base = try? URLIdentity("https://base.invalid/")
         else { return nil }
-        return normalForm("\(scheme)://\(authority)\(encoded(rest))")
+        return address.url(from: base).flatMap { normalForm($0.description) }
     }
 
     /// Returns the normal form of a URL, without its fragment; nil if a manifest cannot contain the URL.
@@ -32,32 +33,9 @@ extension URL {
     /// Creates the URL to which a browser resolves a reference in a page or stylesheet; nil if it is no http or https
     /// URL.
     init?(reference text: String, in base: URL) {
-        let scheme = base.scheme?.lowercased() ?? "https"
-        let url: URL?
-        switch WebAddress(Array(text.utf8), from: scheme) {
-        case .absolute(let own, let authority, let rest):
-            url = URL(string: "\(own)://\(authority)\(Self.encoded(rest))")
-        case .schemeRelative(let authority, let rest):
-            url = URL(string: "\(scheme)://\(authority)\(Self.encoded(rest))")
-        case .relative(let rest): url = URL(string: Self.encoded(rest), relativeTo: base)?.absoluteURL
-        case .other: return nil
-        }
-        guard let url else { return nil }
-        self = url
-    }
-
-    /// Percent-encodes the bytes that a URL may not hold, and each "%" that begins no escape.
-    private static func encoded(_ part: [UInt8]) -> String {
-        var result: [UInt8] = []
-        for (index, byte) in part.enumerated() {
-            let digits = part[(index + 1)...].prefix(2)
-            let isEscape = byte == UInt8(ascii: "%") && digits.count == 2 && digits.allSatisfy(\.isHexDigit)
-            if isEscape || byte.isPathCharacter || "?#".utf8.contains(byte) {
-                result.append(byte)
-            } else {
-                URLIdentity.appendEncoded(byte, to: &result)
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
+        guard let base = try? URLIdentity(base.absoluteString),
+            let url = WebAddress(Array(text.utf8), from: base.scheme).url(from: base)
+        else { return nil }
+        self.init(string: url.description)
     }
 }

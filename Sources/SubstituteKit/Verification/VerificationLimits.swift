@@ -39,36 +39,18 @@ struct VerificationLimits: Sendable {
     }
 
     /// The result for a page.
-    enum Verdict: Equatable {
+    enum Verdict {
+        /// The files fit, apart from differences that the options allow.
         case fits
-        /// The files fit, apart from differences that the options allow; holds the differences in a few words.
-        case fitsExcept(String)
         /// The options allow that no file was compared with its server's response, and there is no problem.
         case nothingCompared
         case fails
-
-        /// The result as a sentence; nil if the files fit, or do not.
-        var words: String? {
-            switch self {
-            case .fitsExcept(let words): "The files fit, except for \(words)."
-            case .nothingCompared: "Nothing was compared."
-            case .fits, .fails: nil
-            }
-        }
     }
 
     /// Returns the result for a page.
     func verdict(on page: Verification) -> Verdict {
         if !problems(with: page).isEmpty { return .fails }
-        if page.comparedCount == 0 { return .nothingCompared }
-        let allowed = allowedWords(page)
-        return allowed.isEmpty ? .fits : .fitsExcept(allowed.joined(separator: ", "))
-    }
-
-    private func allowedWords(_ page: Verification) -> [String] {
-        (page.changes.isEmpty ? [] : [counted(page.changes.count, "changed file")])
-            + (page.comparison.count == 0 || page.suspects.isEmpty
-                ? [] : ["\(page.comparison.percentage) of the picture"])
+        return page.comparedCount == 0 ? .nothingCompared : .fits
     }
 
     /// Returns the reason for a difference, and what to type, as clauses.

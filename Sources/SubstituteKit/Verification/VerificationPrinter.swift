@@ -8,7 +8,8 @@ extension VerificationLimits {
     func item(for page: Verification, _ console: Console) -> ReportItem {
         let (problems, remarks, verdict) = (problems(with: page), remarks(on: page), verdict(on: page))
         let title = console.coloured(page.title, .bold)
-        var lines = ["\(title)  \(verdict.words ?? console.coloured("The files fit.", .green)) \(page.counts)"]
+        let words = verdict == .fits ? console.coloured("The files fit.", .green) : "Nothing was compared."
+        var lines = ["\(title)  \(words) \(page.counts)"]
         if verdict == .fails {
             let more = problems.count - Self.most
             lines =

@@ -51,7 +51,6 @@ struct ManifestTextTests {
             ", \(b)"
         ),
         Layout("nothing", "{¦}", "\n  \(a)¦\n", ",\n  \(b)¦\n"),
-        Layout("nothing, and a line end", "{¦}\n", "\n  \(a)¦\n", ",\n  \(b)¦\n"),
         Layout("nothing, and a byte-order mark", "\u{FEFF}{¦}", "\n  \(a)¦\n", ",\n  \(b)¦\n"),
         Layout("nothing, and CRLF", "{¦}\r\n", "\r\n  \(a)¦\r\n", ",\r\n  \(b)¦\r\n"),
         Layout("nothing on two lines", "{¦\n}\n", "\n  \(a)", ",\n  \(b)"),
@@ -63,9 +62,6 @@ struct ManifestTextTests {
             "\n, \(b)"
         ),
         Layout("a byte-order mark", "\u{FEFF}{\n  \"https://x/a\": \"x.txt\"¦\n}\n", ",\n  \(a)", ",\n  \(b)"),
-        Layout("no line end at the end", "{\n  \"https://x/a\": \"x.txt\"¦\n}", ",\n  \(a)", ",\n  \(b)"),
-        Layout("space around", " \n\n{\n  \"https://x/a\": \"x.txt\"¦\n} \n\t\n", ",\n  \(a)", ",\n  \(b)"),
-        Layout("an empty line at the end", "{\n  \"https://x/a\": \"x.txt\"¦\n\n}\n", ",\n  \(a)", ",\n  \(b)"),
         Layout("an empty line at the beginning", "{\n \n  \"https://x/a\": \"x.txt\"¦\n}\n", ",\n  \(a)", ",\n  \(b)"),
         Layout(
             "empty lines between groups",
@@ -102,24 +98,6 @@ struct ManifestTextTests {
         Layout(
             "an object over several lines",
             "{\n  \"https://x/a\": {\n    \"file\": \"x.txt\",\n    \"ignoreQuery\": true\n  }¦\n}\n",
-            ",\n  \(a)",
-            ",\n  \(b)"
-        ),
-        Layout(
-            "an object with one field on one line",
-            "{\"https://x/a\":{\"file\":\"x.txt\"}¦}",
-            ",\(tightA)",
-            ",\(tightB)"
-        ),
-        Layout(
-            "a list at the end of the last entry",
-            "{\n  \"https://x/a\": { \"file\": \"x.txt\", \"when\": [404, \"5xx\" ] }¦\n}\n",
-            ",\n  \(a)",
-            ",\n  \(b)"
-        ),
-        Layout(
-            "an object at the end of the last entry",
-            "{\n  \"https://x/a\": { \"file\": \"x.txt\", \"headers\": { \"X-A\": \"}]\" } }¦\n}\n",
             ",\n  \(a)",
             ",\n  \(b)"
         ),

@@ -207,7 +207,7 @@ struct BrowserProgramTests {
         )
         // A container may forbid the user namespaces that the browser's sandbox needs.
         let isRefused = result.errors.contains("finds no sandbox on this system; allow user namespaces")
-        #expect(result.status == 0 && result.output.hasPrefix("take  ") || isRefused, "\(result)")
+        #expect(result.status == 0 && result.output.hasPrefix("added  ") || isRefused, "\(result)")
     }
 }
 #endif

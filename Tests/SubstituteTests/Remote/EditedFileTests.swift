@@ -199,7 +199,8 @@ struct EditedFileTests {
         let (folder, file) = (site.folder, file)
         var response = LoopbackServer.Response.stream {
             // The stream ends at its second call.
-            let count = requests.next()
+            requests.increment()
+            let count = requests.value
             if count == 1 { try? folder.write(Self.edited, to: file) }
             return count % 2 == 1 ? Data(Self.changed.utf8) : nil
         }
@@ -208,19 +209,6 @@ struct EditedFileTests {
         let result = try await site.run("update")
         #expect(result.status == 1 && result.output.contains("it was edited here, and has changed"), "\(result)")
         #expect(site.file(file) == Self.edited && site.file("\(site.name)/b.css") == "new")
-    }
-
-    // Mutable state is only accessed inside the lock.
-    private final class Counter: @unchecked Sendable {
-        private let lock = NSLock()
-        private var count = 0
-
-        func next() -> Int {
-            lock.withLock {
-                count += 1
-                return count
-            }
-        }
     }
 
     @Test("The record of an earlier version is read, and has one entry for all spellings of a URL")
