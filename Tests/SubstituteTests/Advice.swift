@@ -6,7 +6,7 @@ import Testing
 
 /// A judge of the commands that the tool advises.
 ///
-/// Each is run in a copy of the folder, while the test's server runs. It is on if `RUN_ADVICE` is set, as in `.ci/long`.
+/// Each is run in a copy of the folder, while the test's server runs. `RUN_ADVICE` turns it on, as in `.ci/long`.
 enum Advice {
     static let isJudged = ProcessInfo.processInfo.environment["RUN_ADVICE"] != nil
 

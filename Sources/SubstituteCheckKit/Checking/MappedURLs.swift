@@ -69,10 +69,11 @@ struct MappedURLs {
             let cause = "but the entry in line \(similar.substitution.line) differs in \(similar.words)"
             return Gap(cause: cause, remedy: similar.remedy)
         }
-        if let covering { return Gap(cause: "but the folder \(quoted(covering.namedFile)) has no such file, so the network answers") }
+        if let name = covering?.namedFile {
+            return Gap(cause: "but the folder \(quoted(name)) has no such file, so the network answers")
+        }
         if let file = file(for: url), isMeant || !used.contains(file) {
-            let entry = "\(quoted(url.description)): \(quoted(file))"
-            return Gap(cause: "which no entry names", remedy: "write \(entry)")
+            return Gap(cause: "which no entry names", remedy: "write \(quoted(url.description)): \(quoted(file))")
         }
         return isMeant ? Gap(cause: "which no entry names, so the network answers") : nil
     }

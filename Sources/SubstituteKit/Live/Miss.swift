@@ -94,8 +94,8 @@ struct MissExplainer: Sendable {
             miss.reason += " It cannot be added: \(refusal)."
         }
         guard load.redirectedFrom != nil else { return miss }
-        // After a redirect, URL loading asks no cache. So only an entry for the first URL can answer. For a resource with
-        // relative references, `add` writes none, as they resolve against the last URL.
+        // After a redirect, URL loading asks no cache. So only an entry for the first URL can answer. A resource with
+        // relative references gets none from `add`, as they resolve against the last URL.
         if let type = load.type, type.isHTML || type.isJavaScript || type.essence == "text/css" { miss.command = nil }
         miss.reason += " It is redirected to \(visible(load.url))"
         if let file = table.file(at: load.url) {
