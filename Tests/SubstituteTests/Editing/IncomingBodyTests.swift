@@ -183,7 +183,7 @@ struct IncomingBodyTests {
         let result = try await site.run("update")
         #expect(result.status == 1, "\(result)")
         #expect(
-            result.errors.contains("it is in windows-1252, and its entry says utf-8; write \"type\": "),
+            result.output.contains("it is in windows-1252, and its entry says utf-8; write \"type\": "),
             "\(result)"
         )
         #expect(site.file("\(site.name)/a.css") == "a { }")
