@@ -99,7 +99,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
         }
         do {
             let text = try await body()
-            let count = Base64.byteCount(of: text)
+            let count = text.bytesInBase64
             if let length = held.plainLength, count < length {
                 return (nil, "only \(count) of its \(counted(length, "byte")) came")
             }
@@ -168,11 +168,16 @@ extension HAREntry {
         // has a separate entry.
         responseFields = (held.responseHeaders ?? []).map { ($0.name, $0.value) }
         (type, base64, self.comment) = (held.responseField("content-type"), text, comment)
-        size = text.map(Base64.byteCount(of:)) ?? 0
+        size = text?.bytesInBase64 ?? 0
     }
 
     /// A key that is the same if one response is recorded twice.
     fileprivate var identity: String {
         "\(method) \(url) \(status) \(size) \(FNV1a(of: base64 ?? ""))"
     }
+}
+
+extension String {
+    /// The number of bytes that this text in base64 encodes (RFC 4648 §4): three for every four characters, less padding.
+    fileprivate var bytesInBase64: Int { utf8.count / 4 * 3 - utf8.suffix(2).count { $0 == UInt8(ascii: "=") } }
 }

@@ -24,10 +24,8 @@ enum UnknownWord {
     /// Returns what to write instead of an option that a command does not have; nil if nothing is known.
     static func remedy(forOption name: String, _ options: [any CommandOption], among commands: [Command]) -> String? {
         if let near = suggestion(for: name, among: options.map(\.name)) { return "did you mean --\(near)?" }
-        let word = name.lowercased()
-        let others = commands.filter { $0.options.contains { $0.name == word } }.map(\.name)
+        let others = commands.filter { $0.options.contains { $0.name == name.lowercased() } }.map(\.name)
         if !others.isEmpty { return "\(others.joined(separator: ", ")) \(others.count == 1 ? "has" : "have") it" }
-        let names = options.map { "--\($0.name)" }.joined(separator: ", ")
-        return options.count > 1 ? "the options are \(names)" : "the command has no options"
+        return "the options are \(options.map { "--\($0.name)" }.joined(separator: ", "))"
     }
 }
