@@ -178,6 +178,6 @@ extension HAREntry {
 }
 
 extension String {
-    /// The number of bytes that a text in base64 encodes (RFC 4648 §4): three for every four characters, less padding.
+    /// The number of bytes that this base64 encodes (RFC 4648 §4): three for every four characters, less padding.
     fileprivate var bytesInBase64: Int { utf8.count / 4 * 3 - utf8.suffix(2).count { $0 == UInt8(ascii: "=") } }
 }
