@@ -46,6 +46,11 @@ struct Tool {
             output: written.text(of: .output),
             errors: written.text(of: .errors)
         )
+        // "The files do not fit" names at least one file or failure.
+        for page in result.output.components(separatedBy: "The files do not fit").dropLast() {
+            let reasons = [" differs from ", "only with the files: ", "; look at \""]
+            #expect(reasons.contains(where: page.contains), "\(result)")
+        }
         if Advice.isJudged, folder != Repository.folder {
             do { try await Advice.judge(result, of: arguments, in: folder) } catch { Issue.record(error) }
         }

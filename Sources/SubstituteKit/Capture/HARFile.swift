@@ -62,7 +62,7 @@ struct HARFile {
     /// - Throws: ``ToolError`` if `data` is not a recording.
     init(_ data: Data, name: String) throws(ToolError) {
         if Self.isArchive(data) {
-            throw ToolError("\(quoted(name)) is a ZIP archive; unpack it, and name the recording (.har) that it holds")
+            throw ToolError("\(quoted(name)) is compressed; unpack it, and name the recording (.har) that it holds")
         }
         let recording: Recording
         do {
@@ -126,8 +126,8 @@ struct HARFile {
         }
     }
 
-    /// True for a ZIP archive.
-    static func isArchive(_ data: Data) -> Bool { data.starts(with: "PK\u{3}\u{4}".utf8) }
+    /// True for an archive of ZIP or gzip.
+    static func isArchive(_ data: Data) -> Bool { data.starts(with: "PK".utf8) || data.starts(with: [0x1F, 0x8B]) }
 
     /// Returns true if a text looks like a recording, and not like a list of URLs.
     static func isLikely(_ data: Data) -> Bool {
@@ -182,7 +182,8 @@ extension HARFile.Exchange {
         let (asked, sent) = (Self.fields(request?.headers), Self.fields(response?.headers))
         url = request?.url?.value ?? ""
         method = printable((request?.method?.value ?? "GET").uppercased())
-        status = response?.status?.value ?? 0
+        // Chromium also gives a status to a response that broke off.
+        status = response?._error?.value?.isEmpty == false ? 0 : response?.status?.value ?? 0
         let types = [sent["content-type"], content?.mimeType?.value]
         type = types.compactMap(\.self).lazy.compactMap { MediaType($0) }.first {
             $0.isConcrete && $0.essence != "x-unknown"
@@ -342,6 +343,7 @@ private struct Recording: Decodable {
         let status, bodySize: Number?
         let headers: Loose<[Loose<Field>]>?
         let content: Loose<Content>?
+        let _error: Loose<String>?
     }
 
     struct Content: Decodable {

@@ -38,8 +38,11 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         /// True if an entry matches, but its file is too large to be sent to the browser.
         var isTooLarge = false
 
+        /// Chromium's reason for a load that failed; nil if a server answered.
+        var failure: String?
+
         /// True if the page or the browser itself gave the load up.
-        var isCancelled = false
+        var isCancelled: Bool { failure == "Aborted" }
 
         /// True if a service worker loads the resource.
         var isOfServiceWorker = false
@@ -155,7 +158,7 @@ extension LiveTable.FinishedLoad {
         (self.file, self.status) = (file, status)
         type = held.responseField("content-type").flatMap { MediaType($0) }
         sharing.receive { held.responseField($0.lowercased()) }
-        isCancelled = held.responseErrorReason == "Aborted"
+        failure = held.responseErrorReason
         isOfServiceWorker = held.isOfServiceWorker
     }
 }

@@ -93,18 +93,12 @@ struct MissExplainer: Sendable {
             miss.command = nil
             miss.reason += " It cannot be added: \(refusal)."
         }
+        if let failure = load.failure { miss.reason += " Chromium says \(failure)." }
         guard load.redirectedFrom != nil else { return miss }
         // After a redirect, URL loading asks no cache. So only an entry for the first URL can answer. A resource with
         // relative references gets none from `add`, as they resolve against the last URL.
         if let type = load.type, type.isHTML || type.isJavaScript || type.essence == "text/css" { miss.command = nil }
-        miss.reason += " It is redirected to \(visible(load.url))"
-        if let file = table.file(at: load.url) {
-            miss.reason +=
-                ", which \(quoted(file)) would answer; but after a redirect, the app asks no cache, so the "
-                + "network answers both."
-        } else {
-            miss.reason += "; after a redirect, the app asks no cache."
-        }
+        miss.reason += " It is redirected to \(visible(load.url)); after a redirect, the app asks no cache."
         return miss
     }
 

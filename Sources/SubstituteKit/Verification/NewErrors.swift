@@ -8,6 +8,8 @@ struct NewErrors: Sendable {
         let url: String
         /// The server's status; nil if no server answered.
         let status: Int?
+        /// Chromium's reason; nil if a server answered.
+        let failure: String?
         /// True if the page also asked for the URL without the files, and got it.
         let wasAskedBefore: Bool
     }
@@ -47,7 +49,10 @@ struct NewErrors: Sendable {
             return isKnown && !load.isOfBrowser && !failedBefore.contains(Self.withoutQuery(load.url))
                 && seen.insert(load.url).inserted
         }
-        .map { FailedLoad(url: $0.url, status: $0.status, wasAskedBefore: loadedBefore.contains($0.url)) }
+        .map {
+            let wasAsked = loadedBefore.contains($0.url)
+            return FailedLoad(url: $0.url, status: $0.status, failure: $0.failure, wasAskedBefore: wasAsked)
+        }
 
         // The list of loads already has the failed loads that the browser reports in addition.
         let reported = Set(failed.map { Self.withoutQuery($0.url) }).union(failedBefore)

@@ -24,6 +24,9 @@ struct VerificationLimits: Sendable {
             case failedLoad = "failed-load"
             case pageError = "page-error"
             case pictureDiffers = "picture-differs"
+
+            /// True if the sentence names a file, or a failure that occurs only with the files.
+            var isOfFiles: Bool { [.changedFile, .failedLoad, .pageError, .pictureDiffers].contains(self) }
         }
 
         let kind: Kind
@@ -131,7 +134,9 @@ extension PictureComparison.Region {
 extension NewErrors.FailedLoad {
     /// The failure as a sentence without a full stop.
     var sentence: String {
-        let answer = status.map { "its server answers \($0)" } ?? "no server answers"
+        let answer =
+            status.map { "its server answers \($0)" } ?? "no server answers"
+            + (failure.map { " (Chromium says \($0))" } ?? "")
         return "\(wasAskedBefore ? "failed" : "asked and failed") only with the files: \(shortened(url)); \(answer)"
     }
 }

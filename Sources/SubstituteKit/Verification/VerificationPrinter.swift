@@ -24,8 +24,7 @@ extension VerificationLimits {
             if let command = remark.command { lines.append("           Add it with: \(command)") }
         }
         if verdict == .fails {
-            let isJudged = page.comparedCount > 0 && !problems.contains { $0.kind == .pageFails }
-            let words = isJudged ? "The files do not fit" : "Nothing was verified"
+            let words = problems.contains(where: \.kind.isOfFiles) ? "The files do not fit" : "The page is not verified"
             lines.append(console.coloured("  \(words): \(counted(problems.count, "error")).", .red))
         }
         let annotations = problems.map { problem in

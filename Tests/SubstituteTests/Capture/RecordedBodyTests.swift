@@ -78,9 +78,12 @@ struct RecordedBodyTests {
                 entry("unknown.css", #","size":0"#, #","bodySize":-1"#),
                 entry("comment.css", #","size":0,"comment":"too large""#, #","bodySize":0"#),
                 entry("length.css", #","size":0,"text":"""#, sent: length),
+                entry("twice.css", #","size":3,"text":"a{}""#),
+                entry("twice.css", #","size":0,"text":"""#, #","_error":"net::ERR_ABORTED""#),
             ])
         )
-        #expect(try site.files == ["h/text.css", "h/base64.css", "h/size.css"], "\(result)")
+        #expect(try site.files == ["h/text.css", "h/base64.css", "h/size.css", "h/twice.css"], "\(result)")
+        #expect(try String(contentsOf: site.folder.url.appendingPathComponent("h/twice.css"), encoding: .utf8) == "a{}")
         #expect(result.output.contains("/comment.css: too large\n"), "\(result)")
     }
 
@@ -96,10 +99,13 @@ struct RecordedBodyTests {
         #expect(try site.files == ["5f3a.css"], "\(result)")
     }
 
-    @Test("A recording in a ZIP archive is refused with the remedy")
-    func zipped() async throws {
-        let result = try await site.take(Data("PK\u{3}\u{4}".utf8) + Data(count: 100))
-        #expect(result.status == 1 && result.errors.contains("is a ZIP archive; unpack it"), "\(result)")
+    @Test(
+        "A compressed recording is refused with the remedy",
+        arguments: [Data("PK\u{3}\u{4}".utf8), Data([0x1F, 0x8B])]
+    )
+    func compressed(start: Data) async throws {
+        let result = try await site.take(start + Data(count: 100))
+        #expect(result.status == 1 && result.errors.contains("is compressed; unpack it"), "\(result)")
     }
 }
 #endif

@@ -61,6 +61,23 @@ struct HostileServerTests {
         #expect(site.listing == before)
     }
 
+    // Foundation on Linux reads heads more strictly than browsers.
+    @Test(
+        "A head that cannot be read is described in a sentence",
+        .enabled(if: Platform.isLinux),
+        arguments: ["200 OK\r\nContent-Type:text/css", "200 OK\r\nX-A: caf\u{E9}", "200"]
+    )
+    func unreadableHead(head: String) async throws {
+        var response = LoopbackServer.Response()
+        response.sending = { _, output in
+            let text = "HTTP/1.1 \(head)\r\nContent-Length: 5\r\n\r\na { }"
+            return output.send(text.data(using: .isoLatin1) ?? Data())
+        }
+        site.set("/a.css", response)
+        let result = try await site.run("add", "\(site.url)/a.css")
+        #expect(result.status == 1 && result.errors.contains("a head that only a browser accepts"), "\(result)")
+    }
+
     @Test(
         "A refusal says why, and what to do",
         arguments: [
