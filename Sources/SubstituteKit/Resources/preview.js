@@ -39,7 +39,7 @@ const byName = (one, other) => order(one.parts.host, other.parts.host) || order(
   || order(one.parts.name, other.parts.name) || one.number - other.number;
 
 function sample(row, label) {
-  if (row.problem) return make("p.problem", {}, row.problem);
+  if (row.problem && row.kind !== "image") return make("p.problem", {}, row.problem);
   const family = `font-family: f${row.number}`;
   switch (row.kind) {
   case "image": return make("img", { loading: "lazy", decoding: "async", alt: "", src: row.address });
@@ -58,15 +58,18 @@ function card(row, number) {
   const name = row.file.split("/").pop().split(".").filter(Boolean);
   const label = name.length > 1 ? name.pop().slice(0, 8) : "file";
   row.number = number;
+  // The browser says by itself whether it can show a picture.
+  const isBroken = row.problem && row.kind !== "image";
+  const chips = row.problem && !isBroken ? [row.problem, ...row.remarks] : row.remarks;
   const element = make(`li.card${row.expired ? ".expired" : ""}`, { id, "data-kind": row.kind },
-    make(`div.show.${row.kind}${row.problem ? ".broken" : ""}`, { "data-label": label }, sample(row, label)),
+    make(`div.show.${row.kind}${isBroken ? ".broken" : ""}`, { "data-label": label }, sample(row, label)),
     make("div.about", {},
       make("p.url", {}, make("a", { href: `#${id}`, title: row.url }, inParts(row.url, parts(row.url).start))),
       make("p.file", {}, make("a", { href: row.address }, inParts(row.file))),
       make("p.facts", {}, make("span.type", {}, row.type.replace(/; charset=utf-8$/, "")), " ",
         make("span.bytes", {}, bytes(row.size)), " ",
         make("span.line", {}, make("a", { "data-place": `${row.line}:${row.column}` }, `line ${row.line}`))),
-      row.remarks.length ? make("p.chips", {}, row.remarks.map(remark => [make("span", {}, remark), " "]).flat()) : null));
+      chips.length ? make("p.chips", {}, chips.map(remark => [make("span", {}, remark), " "]).flat()) : null));
   return { ...row, element, json: JSON.stringify(row), parts: parts(row.url),
     text: element.querySelector(".about").textContent.toLowerCase() };
 }
