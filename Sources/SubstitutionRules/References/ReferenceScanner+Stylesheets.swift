@@ -123,7 +123,10 @@ extension ReferenceScanner {
     ///
     /// The word may have letters in upper case and escapes, and includes the parenthesis of a function.
     private func end(ofWord word: StaticString) -> Int? {
-        if index > 0, isNameByte(bytes[index - 1]) || "-\\".utf8.contains(bytes[index - 1]) { return nil }
+        // Most words differ in the first letter.
+        guard bytes[index] == UInt8(ascii: "\\") || bytes[index] | 0x20 == word.utf8Start.pointee | 0x20,
+            index == 0 || !isNameByte(bytes[index - 1]) && !"-\\".utf8.contains(bytes[index - 1])
+        else { return nil }
         var end = index
         while end < bytes.count, isNameByte(bytes[end]) || "-@\\".utf8.contains(bytes[end]) { end = next(end) }
         end = min(end, bytes.count)
