@@ -81,10 +81,26 @@ struct ContentRow: Decodable, Sendable {
 }
 
 extension Data {
+    /// Returns the place of a text; nil if it does not occur from `start` on.
+    ///
+    /// Foundation's search would take a fifth of the time of a check.
+    private func place(of mark: String, from start: Int) -> Int? {
+        withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, let first = mark.utf8.first else { return nil }
+            let last = bytes.count - mark.utf8.count
+            var place = start
+            while place <= last, let found = memchr(base + place, Int32(first), last - place + 1) {
+                if memcmp(found, mark, mark.utf8.count) == 0 { return UnsafeRawPointer(found) - base }
+                place = UnsafeRawPointer(found) - base + 1
+            }
+            return nil
+        }
+    }
+
     /// Returns the place of a mark that at least `count` characters of a key follow.
     fileprivate func place(of mark: String, before count: Int) -> Int? {
         var start = 0
-        while let place = range(of: Data(mark.utf8), in: start..<self.count)?.lowerBound {
+        while let place = place(of: mark, from: start) {
             start = place + mark.utf8.count
             if count == 0 { return place }
             let value = self[start...].prefix(100).drop { $0 <= 0x20 || $0 == UInt8(ascii: "\\") }
