@@ -53,7 +53,11 @@ package struct IgnoredFindings {
 
     /// True if the finding with this code about a file is to be ignored.
     mutating func contains(_ code: String, of file: String) -> Bool {
-        let matching = lines.indices.filter { lines[$0].code == code && fnmatch(lines[$0].path, file, 0) == 0 }
+        let matching = lines.indices.filter { index in
+            // Of the signs of a shell's patterns, only the star is one here.
+            let pattern = lines[index].path.map { "?[\\".contains($0) ? "\\\($0)" : String($0) }.joined()
+            return lines[index].code == code && fnmatch(pattern, file, 0) == 0
+        }
         for index in matching { lines[index].isUsed = true }
         return !matching.isEmpty
     }

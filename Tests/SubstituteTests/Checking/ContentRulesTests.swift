@@ -54,6 +54,10 @@ struct ContentRulesTests {
         arguments: [
             (#"{ "ignore": { "repeated-name": ["data/a.json"] } }"#, [], false),
             (#"{ "ignore": { "repeated-name": ["data/*"] } }"#, [], false),
+            (
+                #"{ "ignore": { "repeated-name": ["data/[a].json"] } }"#,
+                [#"1:33: warning: no file at "data/[a].json" has the warning "repeated-name"; remove this path"#], true
+            ),
             (#"{ "ignore": { "repeated-name": ["*.json"] }, "pages": ["https://h/"] }"#, [], false),
             (
                 #"{ "ignore": { "repeated-name": ["data/b.json"] } }"#,
