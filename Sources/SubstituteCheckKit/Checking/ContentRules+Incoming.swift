@@ -66,12 +66,13 @@ extension ContentRules {
         let start = rows.lazy.filter { $0.code == "wrong-start" }.compactMap { $0.finding(in: file) }.first
         if let start { return "it \(start.predicate)" }
         // Services send any text as JSON, so only a name that ends in .json or .xml decides.
-        let isProse = type.isXML ? file.beginning.first != "<" : type.isJSON && file.beginning.starts(with: prose)
-        return isNamed && isProse ? "it is text, not \(essence)" : nil
+        let isOther = type.isXML ? file.beginning.first != "<" : type.isJSON && !file.beginning.starts(with: jsonStart)
+        return isNamed && isOther ? "it is text, not \(essence)" : nil
     }
 
-    /// A capitalised word, with which neither JSON nor a call of a function (JSONP) begins.
-    nonisolated(unsafe) private static let prose = /[A-Z][a-z]+\b(?![.(])/
+    /// The beginning of JSON; servers also send it with comments, in a call (JSONP), and behind `)]}'`.
+    nonisolated(unsafe) private static let jsonStart =
+        /$|[\[{"\-0-9]|\)\]\}|\/[\/*]|(true|false|null|NaN)\b|(while|for)\s*\(|[A-Za-z_$][\w$.\[\]]*\s*\(/
 }
 
 extension FileSample {

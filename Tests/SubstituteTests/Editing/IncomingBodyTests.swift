@@ -66,6 +66,7 @@ struct IncomingBodyTests {
         + [
             Row("/i.png", "application/json", #"{"error":"invalid_token"}"#, "it is text, not image/png"),
             Row("/j.json", "text/plain", "Please sign in.", "it is text, not application/json"),
+            Row("/k.json", "application/json", "service unavailable", "it is text, not application/json"),
             Row("/k.xml", "text/plain", "Please sign in.", "it is text, not application/xml"),
             Row("/l.vtt", "text/vtt", "Please sign in.", "it does not begin with \"WEBVTT\""),
             Row("/m.css", "text/css", "<div>Please sign in</div>", "it begins with \"<div\""),
