@@ -64,8 +64,7 @@ enum AddCommand {
         if ManifestLocation.isURL(word) || kind == .typeDirectory { return false }
         if kind != .typeRegular { return kind != nil || word.lowercased().hasSuffix(".har") }
         let head = (try? FileHandle(forReadingFrom: folder.url(word)).read(upToCount: 10_000)) ?? Data()
-        return word.lowercased().hasSuffix(".har") || HARFile.isArchive(head)
-            || head.range(of: Data("\"log\"".utf8)) != nil
+        return word.lowercased().hasSuffix(".har") || HARFile.isArchive(head) || HARFile.hasLog(head)
     }
 
     /// Returns the bytes of a recording.
