@@ -56,9 +56,11 @@ extension Browser {
     }
 
     func report(_ sentence: String, isEvent: Bool = false) {
-        if notes.contains(sentence) || isEvent && notes.count >= Self.mostNotes { return }
-        notes.append(sentence)
-        onEvent(.note(sentence))
+        let isBeyond = isEvent && notes.count >= Self.mostNotes && !notes.contains(sentence)
+        let note = isBeyond ? "the page has more dialogs, pop-ups, downloads or requests for a password" : sentence
+        if notes.contains(note) { return }
+        notes.append(note)
+        onEvent(.note(note))
     }
 
     func ended() {

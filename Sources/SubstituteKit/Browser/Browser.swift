@@ -63,7 +63,7 @@ actor Browser {
     ///
     /// For example, the tool refused a download, a load did not finish in time, or a page was answered with status 404.
     var notes: [String] = []
-    /// The maximum number of notes, without those that say that a page is not complete; a page may cause any number.
+    /// The number of notes after which events, of which a page may cause any number, have one note together.
     static let mostNotes = 10
 
     // MARK: - Beginning and end

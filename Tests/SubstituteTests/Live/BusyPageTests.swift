@@ -150,6 +150,7 @@ struct BusyPageTests {
         #expect(result.status == 1, "\(result)")
         for note in [
             "a dialog was closed: \"4\"\n",
+            "the page has more dialogs, pop-ups, downloads or requests for a password\n",
             "\(site.url) was not finished after 6 seconds; still loading: \(site.url)silent.txt\n",
             "\(site.url)missing.html answers 404\n", "2 pages were not loaded completely",
         ] { #expect(result.errors.contains(note), "\(result)") }
