@@ -49,7 +49,6 @@ enum VerifyCommand {
         var files: [String: OutputFolder.Content] = [:]
 
         let explainer = MissExplainer(manifest: manifest)
-        console.flush()
         var (pages, unloaded): ([Verification], [UnloadedPage]) = ([], [])
         for (url, device) in urls.flatMap({ url in (devices.isEmpty ? [.desktop] : devices).map { (url, $0) } }) {
             do {

@@ -41,6 +41,8 @@ struct Addition {
     private let table: SubstitutionTable
     /// The check of the manifest before any change.
     let check: ManifestCheck
+    /// The places of its entries, as ``ManifestCheck/places``.
+    private lazy var places = check.places
     private var added: [ManifestText.Entry] = []
     /// True to take responses that may be for one person.
     var includesPrivate = false
@@ -202,7 +204,7 @@ struct Addition {
         }
         let (state, reason) = record.state(of: old.recordedURL, here: here, there: there)
         if state == .empty { return .refused(reason ?? "") }
-        if old.isShared(among: check.places) { return .refused(Self.sharedFile) }
+        if old.isShared(among: places) { return .refused(Self.sharedFile) }
         let path = realPath(of: old)
         // Several URLs may lead to one entry.
         if let known = replaced[path] {

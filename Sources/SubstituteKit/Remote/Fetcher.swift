@@ -290,6 +290,7 @@ extension Fetcher: URLSessionDataDelegate {
         if let reason = LoadProblem.message.words(error.localizedDescription.lowercased()) { return reason }
         if let reason = LoadProblem.code.words(String(error.code.rawValue)) { return reason }
         return switch error.code {
+        case .timedOut: "its server sent nothing for \(Int(patience)) seconds"
         case .networkConnectionLost, .cannotParseResponse, .badServerResponse, .resourceUnavailable: lost
         case .httpTooManyRedirects: redirectedTooOften
         case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
