@@ -51,8 +51,8 @@ package enum FileSystem {
     /// Creates a file; removes it again if it cannot be written whole.
     ///
     /// Fails if a file, a folder or a symbolic link already has this name.
-    package static func create(_ data: Data, at file: URL) throws {
-        let descriptor = uninterrupted { open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
+    package static func create(_ data: Data, at file: URL, mode: mode_t = 0o666) throws {
+        let descriptor = uninterrupted { open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode) }
         guard descriptor >= 0 else { throw systemError }
         defer { close(descriptor) }
         do {

@@ -23,7 +23,7 @@ struct HARFile {
         var sharing = Sharing()
         /// True for the answer to the request for a page, and not to a request by a page's script.
         let isPage: Bool
-        let body: Body
+        fileprivate(set) var body: Body
         /// The recording program's comment on a body that it left out.
         let comment: String?
         /// The response's freshness lifetime in seconds, according to its `Cache-Control`.
@@ -38,15 +38,12 @@ struct HARFile {
 
     /// The body as it was recorded.
     enum Body {
-        case missing
         case text(String)
         case base64(String)
-        /// A text with a lone surrogate, or with bytes that are not UTF-8.
-        case broken
-        case empty
-        /// A file beside the recording, as Playwright stores it.
-        case attached(String)
-        case unknown(encoding: String)
+        /// A body that this run has recorded by itself.
+        case recorded(@Sendable () throws -> Data)
+        /// The reason why there are no bytes, as a clause.
+        case missing(String)
     }
 
     /// The exchanges, in the order of the recording.
@@ -159,6 +156,12 @@ extension RecordedAnswer {
 }
 
 extension HARFile.Exchange {
+    /// Reads what this run has recorded as it reads a file.
+    init(_ recorded: Recorder.Recorded) throws {
+        self.init(try JSONDecoder().decode(Recording.Entry.self, from: recorded.entry.json))
+        body = recorded.body.map(HARFile.Body.recorded) ?? body
+    }
+
     /// The reason why an entry of an app's recording does not name a URL whole, as a clause; nil if it does.
     ///
     /// Of a host that its developer did not name, a recording has one entry with a comment, or the names in a query.
@@ -202,19 +205,22 @@ extension HARFile.Exchange {
         let (encoding, text) = ((content?.encoding?.value ?? "").lowercased(), content?.text)
         if let text, text.isString, text.value?.isEmpty != true {
             switch (encoding, text.value) {
-            case (_, nil): body = .broken
+            // It has a lone surrogate, or bytes that are not UTF-8.
+            case (_, nil): body = .missing("its body was recorded with broken characters")
             case ("base64", let string?): body = .base64(string)
-            case (let encoding, let string?):
-                body = ["", "utf-8", "utf8"].contains(encoding) ? .text(string) : .unknown(encoding: encoding)
+            case ("", let string?), ("utf-8", let string?), ("utf8", let string?): body = .text(string)
+            default: body = .missing("its body was recorded in an unknown encoding, \(quoted(encoding))")
             }
         } else if let name = content?._file?.value {
-            body = .attached(name)
+            // Playwright stores bodies so.
+            body = .missing("its body is in the file \(quoted(name)); record with the content embedded")
         } else {
             // Programs also state a size of 0 for a body that they have not recorded.
             let isStated = text?.isString == true || response?.bodySize?.value == 0
             let length = sent["content-encoding"] == nil ? sent["content-length"].flatMap { Int($0) } ?? 0 : 0
             let isEmpty = isStated && length == 0 && comment == nil && content?.size?.value == 0
-            body = isEmpty ? .empty : .missing
+            let reason = comment ?? "its body was not recorded; export the recording with content"
+            body = isEmpty ? .base64("") : .missing(reason)
         }
     }
 
@@ -253,14 +259,11 @@ extension HARFile.Exchange {
     var bytes: Data {
         get throws(ToolError) {
             switch body {
-            case .missing:
-                throw ToolError(comment ?? "its body was not recorded; export the recording with content")
-            case .unknown(let encoding):
-                throw ToolError("its body was recorded in an unknown encoding, \(quoted(encoding))")
-            case .broken: throw ToolError("its body was recorded with broken characters")
-            case .empty: return Data()
-            case .attached(let name):
-                throw ToolError("its body is in the file \(quoted(name)); record with the content embedded")
+            case .missing(let reason): throw ToolError(reason)
+            case .recorded(let read):
+                do { return try read() } catch {
+                    throw ToolError("its recorded body cannot be read: \(FileSystem.reason(error))")
+                }
             case .text(let string):
                 let data = Data(string.utf8)
                 try checkIsText(data)

@@ -27,20 +27,20 @@ struct RecordedSource: ResourceSource {
 
     let isStrict = false
     let lines: [String] = []
-    /// The recording; nil after the first round, which has all of its resources.
-    private var recording: HARFile?
+    /// The recorded exchanges; nil after the first round, which has all of its resources.
+    private var recorded: [HARFile.Exchange]?
     private let filter: Filter
     private let console: Console
 
-    init(_ recording: HARFile, _ filter: Filter, _ console: Console) {
-        (self.recording, self.filter, self.console) = (recording, filter, console)
+    init(_ recorded: [HARFile.Exchange], _ filter: Filter, _ console: Console) {
+        (self.recorded, self.filter, self.console) = (recorded, filter, console)
     }
 
     mutating func next(after taken: [Resource], for addition: Addition, in staging: StagingFolder) async throws
         -> [FoundResource]
     {
-        guard let exchanges = recording?.exchanges else { return [] }
-        recording = nil
+        guard let exchanges = recorded else { return [] }
+        recorded = nil
         if !exchanges.isEmpty, exchanges.allSatisfy({ !$0.url.lowercased().hasPrefix("http") }) {
             console.printError(
                 "The recording has no request to a server: record in the developer tools of the page itself."

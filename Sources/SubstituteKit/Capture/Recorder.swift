@@ -4,7 +4,7 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 
-/// Records the loads of a browser as an HTTP Archive (HAR 1.2), with the bytes of each response's body.
+/// Records the loads of a browser as the entries of an HTTP Archive (HAR 1.2).
 ///
 /// The bodies are the bytes that the browser receives from the network, with their content codings removed. Recordings
 /// that are exported from a browser's developer tools contain decoded text instead. Values of header fields are kept
@@ -12,13 +12,20 @@ import SubstituteCheckKit
 // Mutable state is only accessed inside the lock.
 final class Recorder: Interceptor, @unchecked Sendable {
     private let lock = NSLock()
-    private var recording = HAREntry.beginning(creator: "substitute", version: libraryVersion)
+    private var entries: [Recorded] = []
+    /// An entry without its body, and a function that reads the body; nil if there is none.
+    typealias Recorded = (entry: HAREntry, body: (@Sendable () throws -> Data)?)
     /// Every load with a recorded body, kept to find out later whether the load broke off.
     private var loads: [(url: String, identifier: String, isDocument: Bool, traffic: Traffic)] = []
     private var seen: Set<String> = []
+    /// The first error of a body that could not be written.
     private var problem: (any Error)?
     private let whenRecorded: @Sendable (_ count: Int, _ bytes: Int) -> Void
-    private var (count, bytes) = (0, 0)
+    private var bytes = 0
+    /// The bodies, in a file without a name.
+    ///
+    /// A body may be for one person: nothing of the file remains when the process ends, even if it is killed.
+    private let file: FileHandle
     /// The maximum size of a body, in bytes; a larger body is not recorded.
     let limit: Int
     /// The loads of the current browser, with their credentials.
@@ -29,24 +36,28 @@ final class Recorder: Interceptor, @unchecked Sendable {
     private var currentTraffic: Traffic?
 
     /// - Parameters:
+    ///   - staging: The folder for the bodies.
     ///   - limit: The maximum size of a recorded body, in bytes.
     ///   - whenRecorded: Called after each recorded response, with the number of responses so far, and the number of
     ///     their bytes.
-    init(limit: Int, whenRecorded: @escaping @Sendable (Int, Int) -> Void) {
+    /// - Throws: An error if nothing can be written to the folder.
+    init(in staging: StagingFolder, limit: Int, whenRecorded: @escaping @Sendable (Int, Int) -> Void) throws {
         (self.limit, self.whenRecorded) = (min(limit, BrowserSettings.largestBody), whenRecorded)
+        let url = try staging.write(Data())
+        file = try FileHandle(forUpdating: url)
+        unlink(url.path)
     }
 
-    /// The maximum size of all bodies together, in bytes, because the import holds the recording in memory.
+    /// The maximum size of all bodies together, in bytes: a page can send without end.
     private static let maximumTotal = 1_000_000_000
 
-    /// Ends the recording, and returns it.
+    /// Returns what was recorded, in the order of the responses.
     ///
-    /// - Throws: An error if a part of the recording could not be encoded.
-    func finish() throws -> Data {
+    /// - Throws: An error if a body could not be written.
+    func finish() throws -> [Recorded] {
         try lock.withLock {
             if let problem { throw problem }
-            recording += HAREntry.end
-            return recording
+            return entries
         }
     }
 
@@ -79,27 +90,27 @@ final class Recorder: Interceptor, @unchecked Sendable {
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
         // An app has no service worker, so what such a worker caches is not recorded.
         guard held.request.url.hasPrefix("http"), !held.isOfServiceWorker else { return .proceed }
-        var (text, comment) = (String?.none, String?.none)
+        var (data, comment) = (Data?.none, String?.none)
         if held.isStream {
             comment = "it is a stream without an end"
         } else if held.hasBody, held.request.method == "GET" {
-            (text, comment) = await self.text(of: held, body)
+            (data, comment) = await self.data(of: held, body)
         }
-        record(HAREntry(held, text, comment, carried(by: held)))
+        record(HAREntry(held, comment, carried(by: held)), data)
         return .proceed
     }
 
-    /// Returns the body in base64, or the reason why there is none.
-    private func text(
+    /// Returns the body, or the reason why there is none.
+    private func data(
         of held: HeldRequest,
         _ body: @Sendable () async throws -> String
-    ) async -> (String?, comment: String?) {
+    ) async -> (Data?, comment: String?) {
         if let length = held.responseLength, length > limit {
             return (nil, "it has \(ByteCount(length)), more than \(ByteCount(limit))")
         }
         do {
-            let text = try await body()
-            let count = text.bytesInBase64
+            let data = Data(base64Encoded: try await body()) ?? Data()
+            let count = data.count
             if let length = held.plainLength, count < length {
                 return (nil, "only \(count) of its \(counted(length, "byte")) came")
             }
@@ -111,7 +122,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
             if count + lock.withLock({ bytes }) > Self.maximumTotal {
                 return (nil, "the recording would have more than \(ByteCount(Self.maximumTotal))")
             }
-            return (text, nil)
+            return (data, nil)
         } catch is Browser.EndlessBody {
             return (nil, Browser.EndlessBody.reason)
         } catch {
@@ -123,33 +134,58 @@ final class Recorder: Interceptor, @unchecked Sendable {
         traffic?.credentials(of: held.networkId ?? "", held.request.url) ?? Traffic.Credentials()
     }
 
-    private func record(_ entry: HAREntry) {
+    private func record(_ entry: HAREntry, _ data: Data?) {
         lock.withLock {
             // If a page is loaded for several devices, most of its resources are loaded several times, but recorded
             // once.
-            guard seen.insert(entry.identity).inserted else { return }
+            let content = Fingerprint(data ?? Data()).rawValue
+            guard seen.insert("\(entry.method) \(entry.url) \(entry.status) \(content)").inserted else { return }
+            var entry = entry
+            entry.size = data?.count ?? 0
             do {
-                let json = try entry.json
-                recording += Data((count > 0 ? ",\n" : "\n").utf8) + json
+                entries.append((entry, try data.map(written)))
             } catch {
                 problem = problem ?? error
             }
-            count += 1
             bytes += entry.size
-            whenRecorded(count, bytes)
+            whenRecorded(entries.count, bytes)
+        }
+    }
+
+    /// Writes a body to the file.
+    private func written(_ data: Data) throws -> @Sendable () throws -> Data {
+        let (start, count) = (try file.seekToEnd(), data.count)
+        try file.write(contentsOf: data)
+        return { [file, lock] in
+            try lock.withLock {
+                try file.seek(toOffset: start)
+                return try count == 0 ? Data() : file.read(upToCount: count) ?? Data()
+            }
         }
     }
 }
 
+extension Data {
+    /// Creates a recording (HAR) with its bodies.
+    init(_ recorded: [Recorder.Recorded]) throws {
+        let entries = try recorded.map { entry, body in
+            var whole = entry
+            whole.base64 = try body?().base64EncodedString()
+            return try whole.json
+        }
+        self = HAREntry.beginning(creator: "substitute", version: libraryVersion)
+        self += Data("\n".utf8) + entries.joined(separator: Data(",\n".utf8)) + HAREntry.end
+    }
+}
+
 extension HAREntry {
-    /// Creates an entry from a request that the browser holds, and from the body of its response.
+    /// Creates an entry without a body from a request that the browser holds.
     ///
     /// - Parameters:
     ///   - held: The request, with the response head.
-    ///   - text: The body in base64; nil if it is left out.
     ///   - comment: The reason why the body is left out.
     ///   - carried: The credentials that the browser added.
-    fileprivate init(_ held: HeldRequest, _ text: String?, _ comment: String?, _ carried: Traffic.Credentials) {
+    fileprivate init(_ held: HeldRequest, _ comment: String?, _ carried: Traffic.Credentials) {
         let url = held.request.url
         let plain = hasUserInformation(url) ? URL(string: url).map(Redirect.plain)?.absoluteString ?? url : url
         let status = held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0
@@ -167,17 +203,6 @@ extension HAREntry {
         // The target of a redirect may contain a token, so this entry omits the target. If the target was loaded, it
         // has a separate entry.
         responseFields = (held.responseHeaders ?? []).map { ($0.name, $0.value) }
-        (type, base64, self.comment) = (held.responseField("content-type"), text, comment)
-        size = text?.bytesInBase64 ?? 0
+        (type, self.comment) = (held.responseField("content-type"), comment)
     }
-
-    /// A key that is the same if one response is recorded twice.
-    fileprivate var identity: String {
-        "\(method) \(url) \(status) \(size) \(FNV1a(of: base64 ?? ""))"
-    }
-}
-
-extension String {
-    /// The number of bytes that this base64 encodes (RFC 4648 §4): three for every four characters, less padding.
-    fileprivate var bytesInBase64: Int { utf8.count / 4 * 3 - utf8.suffix(2).count { $0 == UInt8(ascii: "=") } }
 }

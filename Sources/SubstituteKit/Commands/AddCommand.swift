@@ -39,7 +39,7 @@ enum AddCommand {
             let manifest = arguments.operands.first { $0 != file }
             let addition = try Addition(to: ManifestLocation(console).find(manifest), console)
             let capture = try HARFile(read(file, console), name: file == "-" ? "<stdin>" : file)
-            return try await run.add(RecordedSource(capture, filter, console), to: addition)
+            return try await run.add(RecordedSource(capture.exchanges, filter, console), to: addition)
         }
         try refuse(RecordedSource.Filter.options, "a recording (HAR) or --in-browser")
         let (named, urls) = try ManifestLocation(console).split(arguments.operands)

@@ -28,10 +28,12 @@ struct AddRun {
     ///
     /// - Returns: The status to exit with.
     /// - Throws: ``ToolError`` if the changes cannot be made; the manifest's folder is then unchanged.
-    func add(_ source: some ResourceSource, to addition: Addition) async throws -> ExitStatus {
+    func add(_ source: some ResourceSource, to addition: Addition, in staging: StagingFolder? = nil) async throws
+        -> ExitStatus
+    {
         var (source, addition) = (source, addition)
         addition.includesPrivate = includesPrivate
-        let staging = try StagingFolder.guarded(for: addition.manifest, isDryRun: isDryRun, console)
+        let staging = try staging ?? .guarded(for: addition.manifest, isDryRun: isDryRun, console)
         var report = AddReport(manifest: addition.manifest, options: options)
         var taken: [Resource] = []
         var (path, isFirst) = (path, true)

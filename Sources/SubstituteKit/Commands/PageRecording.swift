@@ -26,12 +26,14 @@ enum PageRecording {
         _ = try Addition(to: manifest, console)
         var settings = try BrowserSettings(arguments, console)
 
-        let kept = try arguments[har]
-        if let kept { try checkPlace(of: kept, besides: manifest.folder, console) }
+        let kept = try arguments[har].map {
+            try OutputFile($0, console, besides: manifest.folder, isRecording: true)
+        }
+        let staging = try StagingFolder.guarded(for: manifest, isDryRun: arguments.has(.dryRun), console)
 
         let screens: [Device] = devices.isEmpty ? [.desktop] : devices
         let show = console.network.showProgress
-        let recorder = Recorder(limit: filter.limit ?? .max) { count, bytes in
+        let recorder = try Recorder(in: staging, limit: filter.limit ?? .max) { count, bytes in
             show?(ProgressLine.line("\(counted(count, "response")), \(ByteCount(bytes))"))
         }
         settings.maximumBody = recorder.limit
@@ -53,16 +55,15 @@ enum PageRecording {
                 }
             }
         }
-        let recording = try recorder.finish()
+        let recorded = try recorder.finish()
         for note in notes { console.printError(visible(note)) }
-        if let kept { try save(recording, kept, console) }
+        try kept?.write(Data(recorded))
+        filter.leftOut = recorder.leftOut
         do {
-            let capture = try HARFile(recording, name: kept ?? "the recording")
-            filter.leftOut = recorder.leftOut
-            let source = RecordedSource(capture, filter, console)
-            _ = try await run.add(source, to: Addition(to: manifest, console))
+            let source = RecordedSource(try recorded.map(HARFile.Exchange.init), filter, console)
+            _ = try await run.add(source, to: Addition(to: manifest, console), in: staging)
         } catch {
-            if let kept { console.printError("The recording is in \(visible(kept)).") }
+            if let kept { console.printError("The recording is in \(visible(kept.path)).") }
             throw error
         }
         if failed.isEmpty { return .good }
@@ -70,43 +71,5 @@ enum PageRecording {
             "substitute add: \(counted(failed.count, "page")) \(failed.count == 1 ? "was" : "were") not loaded completely; what was loaded is kept"
         )
         return .bad
-    }
-
-    /// Checks that the recording can be written, and that it replaces nothing but a recording.
-    private static func checkPlace(of path: String, besides sources: URL, _ console: Console) throws(ToolError) {
-        let url = console.folder.url(path)
-        let files = sources.resolvingSymlinksInPath().path + "/"
-        if (url.deletingLastPathComponent().resolvingSymlinksInPath().path + "/").hasPrefix(files) {
-            throw ToolError(
-                "\(quoted(path)) lies in the manifest's folder, and would ship with the app, with all that the page sent; "
-                    + "name another place"
-            )
-        }
-        let kind = console.folder.targetKind(of: path)
-        let target = kind == nil ? url.deletingLastPathComponent() : url
-        guard kind == nil || kind == .typeRegular, access(target.path, W_OK) == 0 else {
-            throw ToolError.unwritable(path)
-        }
-        guard kind != nil, let file = try? FileHandle(forReadingFrom: url) else { return }
-        let head = (try? file.read(upToCount: 4096)) ?? Data()
-        if !head.isEmpty, !HARFile.hasLog(head) {
-            throw ToolError("\(quoted(path)) is not a recording, and is not replaced; name another file for --har")
-        }
-    }
-
-    /// Writes the recording into a file that no other user can read, because URLs may hold secrets.
-    private static func save(_ recording: Data, _ path: String, _ console: Console) throws(ToolError) {
-        let url = console.folder.url(path)
-        do {
-            // An existing file may be readable for others.
-            let descriptor = open(url.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-            let isReady = descriptor >= 0 && fchmod(descriptor, 0o600) == 0 && ftruncate(descriptor, 0) == 0
-            if !isReady { throw FileSystem.systemError }
-            let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            try file.write(contentsOf: recording)
-            try file.close()
-        } catch {
-            throw ToolError("\(quoted(path)) cannot be written: \(FileSystem.reason(error))")
-        }
     }
 }

@@ -37,10 +37,12 @@ enum PreviewCommand {
         }
         let named = try arguments[output].flatMap { $0 == "-" ? nil : $0 }
         let temporary = FileManager.default.temporaryDirectory.path + "/preview-\(UUID().uuidString).html"
-        let output = named ?? (arguments.has(opens) ? temporary : nil)
+        let file = try (named ?? (arguments.has(opens) ? temporary : nil)).map {
+            try OutputFile($0, console, besides: named == nil ? nil : manifest.folder)
+        }
         let check = ManifestCheck(manifest, on: console.now())
         if let issue = check.issues.first, issue.code == .unreadableManifest { throw ManifestError([issue]) }
-        let page = console.folder.url(output ?? "preview.html")
+        let page = file?.url ?? console.folder.url("preview.html")
         let preview = try await PreviewPage(
             check: check,
             tool: console.tool,
@@ -53,30 +55,13 @@ enum PreviewCommand {
             editable: named == nil && arguments.has(opens) ? manifest.url : nil,
             address: PreviewPage.addresses(in: manifest.folder, from: page.deletingLastPathComponent())
         ).page().sealed
-        guard let output else {
+        guard let file else {
             console.print(preview)
             return .good
         }
-        let written = page.resolvingSymlinksInPath().path
-        let sources = [manifest.url.resolvingSymlinksInPath().path] + check.substitutions.map(\.realPath)
-        if sources.contains(written) {
-            throw UsageError("\(quoted(output)) is one of the files that the page shows; name another file")
-        }
-        // A page in a folder that an entry maps would be one of the app's files.
-        let shipping = check.substitutions.first { substitution in
-            let rest = substitution.file.dropFirst(substitution.namedFile.count)
-            return substitution.namedFile.hasSuffix("/") && substitution.realPath.hasSuffix(rest)
-                && written.hasPrefix(substitution.realPath.dropLast(rest.count))
-        }
-        if let shipping {
-            throw UsageError(
-                "\(quoted(output)) lies in \(quoted(shipping.namedFile)), which an entry maps, and would ship with the app; "
-                    + "name another place"
-            )
-        }
-        try OutputFile(output, console).write(Data("\(preview)\n".utf8))
-        console.print("\(visible(output)) shows \(PreviewSummary(check).shown)")
-        if arguments.has(opens) { try open(page.resolvingSymlinksInPath().path, console) }
+        try file.write(Data("\(preview)\n".utf8))
+        console.print("\(visible(file.path)) shows \(PreviewSummary(check).shown)")
+        if arguments.has(opens) { try open(page.path, console) }
         return .good
     }
 

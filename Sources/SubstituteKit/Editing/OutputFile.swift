@@ -34,13 +34,33 @@ enum Seal {
 
 /// A file that the user names for the output of a command.
 struct OutputFile {
-    private let path: String
-    private let url: URL
+    /// The path as the user wrote it.
+    let path: String
+    let url: URL
+    /// True for a recording, which no other user can read, as its URLs may hold secrets.
+    private let isRecording: Bool
 
     /// Checks that the file may be written: its path is free, or holds what the tool wrote there before.
-    init(_ path: String, _ console: Console) throws(ToolError) {
+    ///
+    /// - Parameters:
+    ///   - path: The path as the user wrote it.
+    ///   - console: The command's console.
+    ///   - sources: The folder of the manifest's files, where nothing may be written; nil to permit it.
+    ///   - isRecording: True for a recording, which may replace any recording.
+    /// - Throws: ``UsageError`` or ``ToolError`` if the file may not be written.
+    init(_ path: String, _ console: Console, besides sources: URL? = nil, isRecording: Bool = false) throws {
         (self.path, url) = (path, console.folder.url(path).resolvingSymlinksInPath())
+        self.isRecording = isRecording
+        try Self.check(url, path, besides: sources)
         try check()
+    }
+
+    /// Refuses a place in the manifest's folder, where a file or folder would ship with the app.
+    static func check(_ url: URL, _ path: String, besides sources: URL?) throws(UsageError) {
+        guard let sources, "\(url.path)/".hasPrefix(sources.resolvingSymlinksInPath().path + "/") else { return }
+        throw UsageError(
+            "\(quoted(path)) lies in the manifest's folder, and would ship with the app; name another place"
+        )
     }
 
     /// Returns the type of what is at the path; nil if the path is free.
@@ -55,7 +75,7 @@ struct OutputFile {
         // A device or a pipe holds nothing that could be lost.
         guard kind == .typeRegular else { return kind }
         let data = try FileSystem.contents(replacing: path, at: url)
-        if !data.isEmpty, !Seal.isIntact(data) {
+        if !data.isEmpty, isRecording ? !HARFile.hasLog(data.prefix(4096)) : !Seal.isIntact(data) {
             throw ToolError(
                 "\(quoted(path)) was not written by this tool, or was edited since; move it, or name another file"
             )
@@ -67,7 +87,14 @@ struct OutputFile {
     func write(_ data: Data) throws(ToolError) {
         let isPlain = try [nil, .typeRegular].contains(check())
         do {
-            try FileSystem.again { try data.write(to: url, options: isPlain ? .atomic : []) }
+            guard isPlain else { return try FileSystem.again { try data.write(to: url) } }
+            let (folder, name) = (url.deletingLastPathComponent(), ".\(url.lastPathComponent).substitute")
+            let staging = try StagingFolder(in: folder, named: name)
+            let new = staging.newFileURL()
+            try FileSystem.create(data, at: new, mode: isRecording ? 0o600 : 0o666)
+            guard rename(new.path, url.path) == 0 else { throw FileSystem.systemError }
+        } catch let error as ToolError {
+            throw error
         } catch {
             throw ToolError("\(quoted(path)) cannot be written: \(FileSystem.reason(error))")
         }

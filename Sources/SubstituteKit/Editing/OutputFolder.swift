@@ -46,14 +46,9 @@ struct OutputFolder {
         let absolute = current.standardizedURL(of: name.isEmpty ? path : name)
         url = absolute.deletingLastPathComponent().resolvingSymlinksInPath()
             .appendingPathComponent(absolute.lastPathComponent).resolvingSymlinksInPath()
-        let folder = url.path + "/"
-        if let sources, folder.hasPrefix(sources.resolvingSymlinksInPath().path + "/") {
-            throw UsageError(
-                "\(quoted(path)) lies in the manifest's folder, and would ship with the app; name another folder"
-            )
-        }
+        try OutputFile.check(url, path, besides: sources)
         let here = URL(fileURLWithPath: current.path).resolvingSymlinksInPath()
-        if (here.path + "/").hasPrefix(folder) {
+        if (here.path + "/").hasPrefix(url.path + "/") {
             throw UsageError("\(quoted(path)) is the folder you are in, or one around it; name another folder")
         }
         guard FileSystem.kind(of: url.deletingLastPathComponent().path) != nil else {

@@ -110,8 +110,7 @@ struct PreviewPage {
         let (target, start) = (components(folder), components(page))
         let common = zip(target, start).prefix { $0.utf8.elementsEqual($1.utf8) }.count
         let way = Array(repeating: "..", count: start.count - common) + target.dropFirst(common)
-        return way.isEmpty || way.first != ".."
-            ? (["."] + way).joined(separator: "/") + "/" : way.joined(separator: "/") + "/"
+        return ((way.first == ".." ? way : ["."] + way) + [""]).joined(separator: "/")
     }
 
     private static func components(_ folder: URL) -> [String] {

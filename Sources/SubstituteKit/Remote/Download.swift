@@ -83,14 +83,10 @@ extension Fetcher.FetchedResponse {
 }
 
 extension CommandOption where Self == Option<Bool> {
-    static var discardEdits: Self {
-        Self("discard-edits")
-    }
+    static var discardEdits: Self { Self("discard-edits") }
     static var dryRun: Self { Self("dry-run", short: "n") }
 }
 
 extension CommandOption where Self == Option<ByteCount?> {
-    static var maxSize: Self {
-        Self("max-size", value: "size", Quantity.size)
-    }
+    static var maxSize: Self { Self("max-size", value: "size", Quantity.size) }
 }

@@ -43,7 +43,8 @@ struct FailingOperation: Sendable, CustomTestStringConvertible {
     /// that an app has replaced stays beside where the adopted one was. So does a copy whose removal an archive has
     /// reported as failed.
     static func isLeftover(_ path: String) -> Bool {
-        ["Substitutions/.substitute/", ".Shown.substitute/", "Offline/copy "].contains(where: path.hasPrefix)
+        path.split(separator: "/").contains { $0.hasPrefix(".") && $0.hasSuffix("substitute") }
+            || path.hasPrefix("Offline/copy ")
             || path.hasPrefix(".") && UUID(uuidString: String(path.dropFirst().prefix(36))) != nil
     }
 
