@@ -109,7 +109,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
             return (nil, "it has \(ByteCount(length)), more than \(ByteCount(limit))")
         }
         do {
-            let data = Data(base64Encoded: try await body()) ?? Data()
+            guard let data = Data(base64Encoded: try await body()) else { return (nil, "it is not in base64") }
             let count = data.count
             if let length = held.plainLength, count < length {
                 return (nil, "only \(count) of its \(counted(length, "byte")) came")
