@@ -57,7 +57,7 @@ final class DevTools: @unchecked Sendable {
     /// This is enough for a body of 200 MB, which base64 makes a third larger.
     private static let maximumMessage = 300_000_000
     /// The maximum number of error and console events that are delivered; a page may cause any number of them.
-    private static let maximumComplaints = 2000
+    static let maximumComplaints = 2000
     /// The number of error and console events so far; only accessed on the reading thread.
     private var complaints = 0
     /// True once the descriptor is closed; only accessed inside `writing`.

@@ -56,11 +56,13 @@ struct NewErrors: Sendable {
 
         // The list of loads already has the failed loads that the browser reports in addition.
         let reported = Set(failed.map { Self.withoutQuery($0.url) }).union(failedBefore)
+        // A list that has reached its limit does not say what else occurred.
+        let isWhole = before.complaints.count < DevTools.maximumComplaints
         var counts = Dictionary(before.complaints.map { ($0.words, 1) }, uniquingKeysWith: +)
         self.complaints = complaints.filter { complaint in
             if let url = complaint.failedURL, reported.contains(Self.withoutQuery(url)) { return false }
             counts[complaint.words, default: 0] -= 1
-            return counts[complaint.words, default: 0] < 0
+            return isWhole && counts[complaint.words, default: 0] < 0
         }
         .map(\.words)
     }
