@@ -26,8 +26,8 @@ enum PageRecording {
         _ = try Addition(to: manifest, console)
         var settings = try BrowserSettings(arguments, console)
 
-        let kept = try arguments[har].map {
-            try OutputFile($0, console, besides: manifest.folder, isRecording: true)
+        let kept = try arguments[har].map { path in
+            try OutputFile(path, console, besides: manifest.folder) { HARFile.hasLog($0.prefix(4096)) }
         }
         let staging = try StagingFolder.guarded(for: manifest, isDryRun: arguments.has(.dryRun), console)
 

@@ -37,8 +37,8 @@ struct OutputFile {
     /// The path as the user wrote it.
     let path: String
     let url: URL
-    /// True for a recording, which no other user can read, as its URLs may hold secrets.
-    private let isRecording: Bool
+    /// Returns true for bytes that may be replaced; nil for a sealed file.
+    private let isRecording: ((Data) -> Bool)?
 
     /// Checks that the file may be written: its path is free, or holds what the tool wrote there before.
     ///
@@ -46,9 +46,10 @@ struct OutputFile {
     ///   - path: The path as the user wrote it.
     ///   - console: The command's console.
     ///   - sources: The folder of the manifest's files, where nothing may be written; nil to permit it.
-    ///   - isRecording: True for a recording, which may replace any recording.
+    ///   - isRecording: Returns true for what a recording may replace; nil for other files. A recording is readable
+    ///     for its owner only, as its URLs may hold secrets.
     /// - Throws: ``UsageError`` or ``ToolError`` if the file may not be written.
-    init(_ path: String, _ console: Console, besides sources: URL? = nil, isRecording: Bool = false) throws {
+    init(_ path: String, _ console: Console, besides sources: URL? = nil, isRecording: ((Data) -> Bool)? = nil) throws {
         (self.path, url) = (path, console.folder.url(path).resolvingSymlinksInPath())
         self.isRecording = isRecording
         try Self.check(url, path, besides: sources)
@@ -75,7 +76,7 @@ struct OutputFile {
         // A device or a pipe holds nothing that could be lost.
         guard kind == .typeRegular else { return kind }
         let data = try FileSystem.contents(replacing: path, at: url)
-        if !data.isEmpty, isRecording ? !HARFile.hasLog(data.prefix(4096)) : !Seal.isIntact(data) {
+        if !data.isEmpty, !(isRecording ?? Seal.isIntact)(data) {
             throw ToolError(
                 "\(quoted(path)) was not written by this tool, or was edited since; move it, or name another file"
             )
@@ -91,7 +92,7 @@ struct OutputFile {
             let (folder, name) = (url.deletingLastPathComponent(), ".\(url.lastPathComponent).substitute")
             let staging = try StagingFolder(in: folder, named: name)
             let new = staging.newFileURL()
-            try FileSystem.create(data, at: new, mode: isRecording ? 0o600 : 0o666)
+            try FileSystem.create(data, at: new, mode: isRecording == nil ? 0o666 : 0o600)
             guard rename(new.path, url.path) == 0 else { throw FileSystem.systemError }
         } catch let error as ToolError {
             throw error
