@@ -67,14 +67,14 @@ struct MissTests {
     func command(url: String) async throws {
         let url = url.replacingOccurrences(of: "PORT", with: "\(port)")
         let missed = await Tool.run(["explain", url], in: folder.url)
-        let found = missed.output.firstMatch(of: /\n  (?:Add it|Or add this URL) with: (.*)\n/)
+        let found = missed.output.firstMatch(of: /\n  (?:Try|Or try): (.*)\n/)
         let command = try #require(found, "\(missed)").output.1
         let added = try await shell(String(command))
         #expect(added.status == 0 && added.output.hasPrefix("added "), "\(command): \(added)")
         let check = try await shell("substitute check --strict")
         #expect(check.status == 0 && check.errors == "", "\(check)")
         let hit = await Tool.run(["explain", "--require", url], in: folder.url)
-        #expect(hit.status == 0 && !hit.output.contains("with: substitute add"), "\(hit)")
+        #expect(hit.status == 0 && !hit.output.contains(": substitute add"), "\(hit)")
     }
 
     @Test("The command names the manifest as the user did, unless a search finds it")
@@ -88,7 +88,7 @@ struct MissTests {
             ([app], "substitute add 'App'\\''s files' \(url)"),
         ] as [([String], String)] {
             let result = await Tool.run(["explain"] + operands + [url], in: folder.url)
-            #expect(result.output.contains("  Add it with: \(expected)\n"), "\(result)")
+            #expect(result.output.contains("  Try: \(expected)\n"), "\(result)")
         }
         // Servers that the tests cannot have.
         for (url, word) in [
@@ -96,12 +96,12 @@ struct MissTests {
             ("//h/a.css", "https://h/a.css"),
         ] {
             let result = await Tool.run(["explain", url], in: folder.url)
-            #expect(result.output.contains("  Add it with: substitute add \(word)\n"), "\(result)")
+            #expect(result.output.contains("  Try: substitute add \(word)\n"), "\(result)")
         }
         #expect(try await shell("substitute add 'App'\\''s files' \(url)").status == 0)
         #expect(await Tool.run(["explain", "--require", app, url], in: folder.url).status == 0)
         let plugin = await Tool.run(["explain", url], in: folder.url, environment: ["SUBSTITUTE_VERB": "substitute"])
-        #expect(plugin.output.contains("  Add it with: swift package substitute-edit add \(url)\n"), "\(plugin)")
+        #expect(plugin.output.contains("  Try: swift package substitute-edit add \(url)\n"), "\(plugin)")
     }
 
     @Test("Where no command can add a URL, the reason is printed without one")
@@ -130,7 +130,7 @@ struct MissTests {
         let result = await Tool.run(["explain", "page.har"], in: folder.url)
         #expect(
             result.output == """
-                Not substituted, because no entry names it.
+                Not substituted, because no entry names it. Try:
                   substitute add \(site)/signed
                   substitute add \(site)/film.mp4
 
@@ -175,11 +175,11 @@ struct MissTests {
             let lines = await Tool.run(["explain", file], in: folder.url).output.split(separator: "\n")
             #expect(
                 lines.prefix(7) == [
-                    "Not substituted, because no entry names it.", "  substitute add \(site)/new.css",
+                    "Not substituted, because no entry names it. Try:", "  substitute add \(site)/new.css",
                     "  substitute add '\(site)/x?a&b'",
                     "Not substituted, because no entry names it. The nearest is \"\(site)/known.css\" (manifest.json:2), "
                         + "which differs in the query. To let it answer this URL too, write { \"file\": "
-                        + "\"known.css\", \"ignoreQuery\": [\"v\"] }.",
+                        + "\"known.css\", \"ignoreQuery\": [\"v\"] }. Try:",
                     "  substitute add '\(site)/known.css?v=9'",
                     "\(site)/folder/1.css → folder/1.css", "\(site)/folder/2.css → folder/2.css",
                 ],

@@ -32,7 +32,7 @@ package struct ScannedFile {
         let bytes = Array(data)
         var found: [Reference] = []
         if type.isHTML {
-            let page = PageScanner.references(in: bytes)
+            let page = PageScanner.references(in: bytes, isXML: type.isXML)
             base = page.bases.first
             for map in page.importMaps {
                 let map = try? JSONDecoder().decode(ImportMap.self, from: Data(bytes[map]))

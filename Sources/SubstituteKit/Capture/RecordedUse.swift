@@ -28,9 +28,7 @@ struct RecordedUse {
             guard exchange.recorded?.answeredBy ?? .file == .file, let url = URL(ofBrowser: exchange.url) else {
                 continue
             }
-            var request = URLRequest(url: url)
-            request.httpMethod = exchange.method
-            let explanation = table.explain(request)
+            let explanation = table.explain(URLRequest(url, method: exchange.method))
             if let answer = exchange.recorded {
                 let same = answer.file.flatMap { files[$0] } ?? []
                 let named = explanation.substitution.flatMap { named in same.first { $0.url == named.url } }

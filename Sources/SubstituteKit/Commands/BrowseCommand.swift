@@ -105,7 +105,7 @@ private final class BrowsePrinter: @unchecked Sendable {
             )
         } else if let explainer {
             let miss = explainer.miss(load, besides: Set(loads.compactMap(\.file?.substitution.url)), in: table)
-            print("  network  \(miss.reason)" + (miss.command.map { "\n           Add it with: \($0)" } ?? ""))
+            print("  network  \(miss.reason)" + (miss.advice.map { "\n           \($0)" } ?? ""))
         }
     }
 }

@@ -57,8 +57,7 @@ struct ExplainCommand {
 
     /// The explanation of one request, in the form in which it is printed.
     private struct ExplainedRequest {
-        /// The URL as the operand contains it; if it begins with `//`, a scheme is added.
-        let text: String
+        let question: ExplainOperands.Question
         /// The explanation; nil if Foundation cannot create a URL from the text.
         let explanation: Explanation?
         /// The response of the file; nil if no file answers.
@@ -69,12 +68,12 @@ struct ExplainCommand {
         let browserURL: String?
         /// The answer in words.
         let sentence: String
-        /// The method of a recorded request; nil for a URL that was not recorded.
-        let method: String?
         /// The command line that adds the URL; nil if no command can.
         let command: String?
 
-        var isRecorded: Bool { method != nil }
+        /// The URL as the operand contains it; if it begins with `//`, a scheme is added.
+        var text: String { question.url }
+        var isRecorded: Bool { question.method != nil }
 
         /// The answer in words without the URL, for a list of URLs with the same answer.
         var reason: String {
@@ -98,27 +97,26 @@ struct ExplainCommand {
         let obstacle =
             question.method == nil
             ? MissExplainer.obstacle(to: question.url, method: "GET", status: 200) : question.obstacle
-        var command = explanation.flatMap(explainer.command)
+        let miss = explanation.map { explainer.miss(question.url, $0, unless: obstacle) }
+        var command = miss?.command
         var sentence =
-            explanation?.sentence ?? URLAdvice.problem(of: question.url)
+            miss?.reason ?? URLAdvice.problem(of: question.url)
             ?? "\(quoted(question.url)) is not a URL; an app gets nil from URL(string:)."
-        if command != nil, let obstacle { (command, sentence) = (nil, "\(sentence) \(obstacle)") }
         var browserURL: String?
         let asked = explanation?.url?.url.absoluteString
         if let text = URL.normalForm(ofTyped: question.url), text != asked.flatMap(URL.normalForm(_:)) {
-            let other = URL(string: text).map { explain($0, question) }
+            let other = URL(string: text).map { table.explain(URLRequest($0, method: question.method)) }
             sentence += " A browser asks for \(visible(text)) instead, which \(Self.clause(other))."
             // Servers and pages mean the URL that a browser derives.
             command = obstacle == nil ? other.flatMap(explainer.command) : nil
             browserURL = text
         }
         return ExplainedRequest(
-            text: question.url,
+            question: question,
             explanation: explanation,
             response: explanation.flatMap { response($0, question.method) },
             browserURL: browserURL,
             sentence: sentence,
-            method: question.method,
             command: command
         )
     }
@@ -127,22 +125,12 @@ struct ExplainCommand {
     private func explain(_ question: ExplainOperands.Question) -> Explanation? {
         // A recording has the URL that a browser has sent, and a list has the text that an app would parse.
         let url = question.method == nil ? URL(string: question.url) : URL(ofBrowser: question.url)
-        return url.map { explain($0, question) }
-    }
-
-    private func explain(_ url: URL, _ question: ExplainOperands.Question) -> Explanation {
-        table.explain(request(url, question.method ?? "GET"))
-    }
-
-    private func request(_ url: URL, _ method: String) -> URLRequest {
-        var request = URLRequest(url: url)
-        request.httpMethod = method
-        return request
+        return url.map { table.explain(URLRequest($0, method: question.method)) }
     }
 
     /// Returns the response of the file; nil if no file answers.
     private func response(_ explanation: Explanation, _ method: String?) -> HTTPURLResponse? {
-        (explanation.url?.url).flatMap { table.answer(to: request($0, method ?? "GET")) }?.response
+        (explanation.url?.url).flatMap { table.answer(to: URLRequest($0, method: method)) }?.response
             as? HTTPURLResponse
     }
 
@@ -175,7 +163,7 @@ struct ExplainCommand {
     }
 
     private func details(_ answer: ExplainedRequest) -> [String] {
-        let words = answer.explanation?.nearest == nil ? "Add it with" : "Or add this URL with"
+        let words = answer.explanation?.nearest == nil ? "Try" : "Or try"
         let entry = answer.explanation?.substitution.map { entry in
             [
                 "  entry  \(visible(path)):\(entry.line): \(quoted(entry.url))",
@@ -190,12 +178,12 @@ struct ExplainCommand {
         // Begin with the misses that a command can change.
         let misses = answers.filter { $0.response == nil }
         let sorted = misses.filter { $0.command != nil } + misses.filter { $0.command == nil }
-        let missed = sorted.grouped(by: \.reason).flatMap { reason, same in
+        let missed = sorted.grouped { [$0.reason, $0.command == nil ? "" : " Try:"] }.flatMap { reason, same in
             let lines = same.map { miss in
-                let method = miss.method ?? "GET"
+                let method = miss.question.method ?? "GET"
                 return "  " + (miss.command ?? (method == "GET" ? "" : visible(method) + " ") + visible(miss.text))
             }
-            return [reason] + lines + [""]
+            return [reason.joined()] + lines + [""]
         }
         let hits = answers.filter { $0.response != nil }.map { hit in
             let file = visible(hit.explanation?.substitution?.file ?? "")

@@ -78,7 +78,7 @@ struct TrafficReport {
         }
         let others = traffic.others.map { item($0, refusal: $0.refusal, nil, [visible($0.refusal ?? "")]) }
         let groups = [
-            ("From the network, with the commands that add them:", missed),
+            ("From the network, with the commands to try:", missed),
             ("From the network, but the manifest has had entries for them since then:", added),
             ("From the network, where files cannot answer:", others),
         ].filter { !$0.1.isEmpty }

@@ -179,8 +179,7 @@ extension URLRequest {
     /// Creates the request that an app would send; nil if Foundation cannot parse the browser's URL.
     init?(_ request: HeldRequest.Request) {
         guard let url = URL(ofBrowser: request.url) else { return nil }
-        self.init(url: url)
-        httpMethod = request.method
+        self.init(url, method: request.method)
         for (name, value) in request.headers { setValue(value, forHTTPHeaderField: name) }
     }
 }

@@ -17,14 +17,14 @@ struct Miss: Encodable, Sendable {
     var reason: String
     /// The command line that adds the URL; nil if no command can.
     var command: String?
+
+    /// The command after the word that advises it, as only its run shows what the server sends; nil if there is none.
+    var advice: String? { command.map { "Try: \($0)" } }
 }
 
 /// Explains requests that no file answered, and names the commands that add their URLs.
 struct MissExplainer: Sendable {
     let manifest: ManifestFile
-
-    /// Returns the command line that adds a URL to the manifest.
-    func command(adding key: URLPattern) -> String { manifest.line(["add"], urls: [key.spelling]) }
 
     /// Explains a request that a browser or an app has sent.
     ///
@@ -48,15 +48,17 @@ struct MissExplainer: Sendable {
         guard let target = URL(ofBrowser: url) else {
             return Miss(url: url, reason: "\(quoted(url)) is not a URL that an app can load.")
         }
-        var request = URLRequest(url: target)
-        request.httpMethod = method
-        var explanation = table.explain(request)
+        var explanation = table.explain(URLRequest(target, method: method))
         explanation.removeNeighbour(amongst: used)
+        return miss(url, explanation, unless: Self.obstacle(to: url, method: method, status: status, sharing))
+    }
+
+    /// Returns the miss of an explained request, with a command unless there is an obstacle.
+    func miss(_ url: String, _ explanation: Explanation, unless obstacle: String?) -> Miss {
         let command = command(after: explanation)
-        if command != nil, let obstacle = Self.obstacle(to: url, method: method, status: status, sharing) {
-            return Miss(url: url, reason: "\(explanation.sentence) \(obstacle)")
-        }
-        return Miss(url: url, reason: explanation.sentence, command: command)
+        let words = command.flatMap { _ in obstacle }
+        let reason = explanation.sentence + (words.map { " \($0)" } ?? "")
+        return Miss(url: url, reason: reason, command: words == nil ? command : nil)
     }
 
     /// Returns the reason why no command can add the URL of a request, as a sentence; nil if one can.
@@ -109,7 +111,7 @@ struct MissExplainer: Sendable {
             let key = (explanation.url?.url.absoluteString).flatMap({ try? URLPattern(requested: $0) }),
             !hasUserInformation(key.spelling)
         else { return nil }
-        return command(adding: key)
+        return manifest.line(["add"], urls: [key.spelling])
     }
 }
 

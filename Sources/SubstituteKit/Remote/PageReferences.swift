@@ -28,8 +28,8 @@ enum PageReferences {
 
     /// The kinds of what elements load (Fetch §2.2.5, destination); a URL's own extension says more.
     private static let kinds: [String: ResourceKind] = [
-        "img": .image, "input": .image, "image": .image, "feimage": .image, "link": .stylesheet, "iframe": .document,
-        "frame": .document,
+        "img": .image, "input": .image, "image": .image, "feimage": .image, "iframe": .document, "frame": .document,
+        "link": .stylesheet, "?xml-stylesheet": .stylesheet,
     ]
 
     /// Returns true if a resource's references may resolve against the URL of the response (RFC 3986 §5.1.3).
@@ -52,10 +52,11 @@ enum PageReferences {
         guard let data = text(of: resource) else { return ([], resource.source) }
         var found: [ReferenceScanner.Reference]
         var base = resource.source
-        if type(of: resource)?.essence == "text/css" {
+        let type = type(of: resource)
+        if type?.essence == "text/css" {
             found = ReferenceScanner.references(inStylesheet: data)
         } else {
-            let references = PageScanner.references(in: Array(data))
+            let references = PageScanner.references(in: Array(data), isXML: type?.isXML == true)
             found = references.resources
             base = references.bases.first.flatMap { URL(reference: $0.text, in: base) } ?? base
         }

@@ -2,6 +2,11 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionRules
 
+// On Apple's systems, URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 extension URL {
     /// Creates a URL from the text of a browser's request; nil if Foundation cannot parse it.
     ///
@@ -37,5 +42,13 @@ extension URL {
             let url = WebAddress(Array(text.utf8), from: base.scheme).url(from: base)
         else { return nil }
         self.init(string: url.description)
+    }
+}
+
+extension URLRequest {
+    /// Creates a request; without a method, it is GET.
+    init(_ url: URL, method: String?) {
+        self.init(url: url)
+        httpMethod = method
     }
 }

@@ -61,7 +61,7 @@ function picture({ picture, number }) {
 }
 function details(page) {
   const missed = page.missed.map(miss => [...breakable(miss.reason),
-    ...miss.command ? [make("br"), "Add it with: ", make("code", {}, breakable(miss.command))] : []]);
+    ...miss.command ? [make("br"), "Try: ", make("code", {}, breakable(miss.command))] : []]);
   return [...picture(page),
     ...list("Changed files", page.changed.map(change => [...breakable(change.file), ": ", change.sizes, ", ", ...[link(change.url)].flat()])),
     ...list("Requests that no file answered", missed), ...list("Notes", page.notes.map(breakable))];

@@ -21,7 +21,7 @@ extension VerificationLimits {
         }
         for remark in remarks {
             lines.append("  \(remark.label.padding(toLength: 8, withPad: " ", startingAt: 0)) \(remark.sentence)")
-            if let command = remark.command { lines.append("           Add it with: \(command)") }
+            if let advice = remark.advice { lines.append("           \(advice)") }
         }
         if verdict == .fails {
             let words = problems.contains(where: \.kind.isOfFiles) ? "The files do not fit" : "The page is not verified"
@@ -32,7 +32,7 @@ extension VerificationLimits {
             return ReportItem.Annotation("error", problem.kind.rawValue, problem.whole, at: place)
         }
         let notices = remarks.compactMap { remark in
-            let sentence = remark.sentence + (remark.command.map { " Add it with: \($0)" } ?? "")
+            let sentence = remark.sentence + (remark.advice.map { " \($0)" } ?? "")
             return remark.title.map { ReportItem.Annotation("notice", $0, sentence) }
         }
         return ReportItem(lines: lines, object(page), annotations + notices)
@@ -46,7 +46,7 @@ extension VerificationLimits {
         /// The word before the sentence, for text.
         let label: String
         let sentence: String
-        var command: String?
+        var advice: String?
         /// The title of the annotation; nil if there is none.
         var title: String?
     }
@@ -61,7 +61,7 @@ extension VerificationLimits {
         }
             + (isAllowed
                 ? [Remark(label: "picture", sentence: "\(page.comparison.percentage) differs, at \(places)")] : [])
-            + page.misses.map { Remark(label: "network", sentence: $0.reason, command: $0.command, title: "no-file") }
+            + page.misses.map { Remark(label: "network", sentence: $0.reason, advice: $0.advice, title: "no-file") }
             + [page.redirectSentence].compactMap {
                 $0.map { Remark(label: "redirect", sentence: $0, title: "redirected") }
             }

@@ -17,7 +17,10 @@ struct HTMLTokenizer {
     let bytes: [UInt8]
     private var index = 0
 
-    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// True if `<?xml-stylesheet` begins a tag of that name (Associating Style Sheets with XML §3), as in XHTML.
+    private let isXML: Bool
+
+    init(_ bytes: [UInt8], isXML: Bool = false) { (self.bytes, self.isXML) = (bytes, isXML) }
 
     /// Reads the next token.
     ///
@@ -28,7 +31,8 @@ struct HTMLTokenizer {
         guard bytes[index] == UInt8(ascii: "<"), index + 1 < bytes.count else { return text() }
         switch bytes[index + 1] {
         case UInt8(ascii: "!"): return declaration(allowsCharacterData)
-        case UInt8(ascii: "?"): return bogusComment(from: index + 1)
+        case UInt8(ascii: "?") where !isXML || !isTagNext("<?xml-stylesheet"): return bogusComment(from: index + 1)
+        case UInt8(ascii: "?"): return tag(isEnd: false)
         case UInt8(ascii: "/"):
             guard index + 2 < bytes.count else { return text() }
             return bytes[index + 2].isASCIILetter ? tag(isEnd: true) : bogusComment(from: index + 2)

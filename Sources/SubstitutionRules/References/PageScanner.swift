@@ -64,8 +64,8 @@ package struct PageScanner {
         }
     }
 
-    package static func references(in bytes: [UInt8], isNested: Bool = false) -> References {
-        var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes), isNested: isNested)
+    package static func references(in bytes: [UInt8], isXML: Bool = false, isNested: Bool = false) -> References {
+        var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes, isXML: isXML), isNested: isNested)
         scanner.readPage { _, _ in }
         return scanner.references
     }
@@ -181,7 +181,8 @@ package struct PageScanner {
             return true
         // SVG: pictures, filters and parts of other files.
         case ("image", "href"), ("image", "xlink:href"), ("feimage", "href"), ("feimage", "xlink:href"),
-            ("use", "href"), ("use", "xlink:href"), ("script", "href"), ("script", "xlink:href"):
+            ("use", "href"), ("use", "xlink:href"), ("script", "href"), ("script", "xlink:href"),
+            ("?xml-stylesheet", "href"):
             return true
         case (_, "background"):
             return ["body", "table", "thead", "tbody", "tfoot", "tr", "td", "th"].contains(element.name)
@@ -200,11 +201,8 @@ package struct PageScanner {
 
     /// Returns true if browsers load an element's addresses only after a script has changed the element, or never.
     private static func isOptional(_ element: HTMLTag) -> Bool {
-        switch element.name {
-        case "script": element["nomodule"] != nil || !isRun(element)
-        case "link": element["disabled"] != nil
-        default: false
-        }
+        if element.name == "script" { return element["nomodule"] != nil || !isRun(element) }
+        return element.name == "link" && element["disabled"] != nil
     }
 
     /// Returns true for a script in JavaScript (HTML §4.12.1); the content of any other script is data.

@@ -124,7 +124,7 @@ struct RecordedAppTests {
             result.output == """
                 app.har: 14 requests, 2 answered by the app, 20 bytes not loaded
 
-                From the network, with the commands that add them:
+                From the network, with the commands to try:
                   1 × https://h/kept.png, 50 bytes, which its server promises not to change
                       https://h/kept.png is not substituted, because no entry names it.
                       substitute add https://h/kept.png

@@ -12,6 +12,7 @@ struct NeedsTests {
         {
           "https://example.com/app/": "index.html",
           "https://example.com/app/css/site.css": "site.css",
+          "https://example.com/app/page.xhtml": "page.xhtml",
           "https://example.com/app/js/main.js": "main.js",
           "https://example.com/app/img/here.png": { "file": "here.png", "when": "offline" },
           "https://example.com/app/img/past.png": { "file": "past.png", "until": "2020-01-01" },
@@ -138,6 +139,8 @@ struct NeedsTests {
             []
         ),
         ("index.html", "<img src=//user:password@example.com/app/a.png><img src=%zz.png><img src=http://[>", []),
+        ("index.html", "<?xml-stylesheet href='a.css'?>", []),
+        ("page.xhtml", "<?xml-stylesheet href='a.css'?><html xmlns='http://www.w3.org/1999/xhtml'/>", ["app:a.css"]),
         // Stylesheets.
         ("site.css", "a { background: url(../img/a.png), url( 'b.png' ) }", ["app:img/a.png", "app:css/b.png"]),
         (
@@ -193,6 +196,7 @@ struct NeedsTests {
         let folder = try TemporaryFolder()
         let files = ["index.html": "<!doctype html>\n", "site.css": "a { }\n", "main.js": "a()\n", "lib.js": "a()\n"]
             .merging(["shared/here.css": "a { }\n", "shared/a.css": "a { }\n", "shared/a(b).css": "a { }\n"]) { $1 }
+            .merging(["page.xhtml": "<html/>"]) { $1 }
         for (name, text) in files.merging(texts, uniquingKeysWith: { $1 }) { try folder.write(text, to: name) }
         for name in ["here.png", "past.png"] {
             try folder.write(Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D]), to: name)

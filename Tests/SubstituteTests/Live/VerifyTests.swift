@@ -48,7 +48,7 @@ struct VerifyTests {
             result.output == """
                 \(site.url)  The files fit. 3 of 4 requests came from files, 75 %: \(18 + 15 + LiveSite.picture(100).count) bytes, and \(page.utf8.count) bytes from the network
                   network  \(site.url) is not substituted, because no entry names it.
-                           Add it with: substitute add \(site.url)
+                           Try: substitute add \(site.url)
 
                 """,
             "\(result)"
@@ -230,7 +230,7 @@ struct VerifyTests {
             result.output.contains("  redirect 1 request is redirected to a URL that a file would answer"),
             "\(result)"
         )
-        let command = try #require(result.output.firstMatch(of: /Add it with: substitute (add .*old.svg)\n/))
+        let command = try #require(result.output.firstMatch(of: /Try: substitute (add .*old.svg)\n/))
         let added = await Tool.run(command.1.split(separator: " ").map(String.init), in: site.folder.url)
         #expect(added.status == 0, "\(added)")
         let again = try await site.run("verify", site.url)

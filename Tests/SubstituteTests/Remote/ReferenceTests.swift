@@ -71,6 +71,17 @@ struct ReferenceTests {
         #expect(Set(site.requests()) == Set((["/a.css"] + targets).map { "GET \($0)" }))
     }
 
+    @Test("A stylesheet's processing instruction counts in XHTML, and is a comment in HTML")
+    func instruction() async throws {
+        for (type, targets) in [("application/xhtml+xml", ["/b.css"]), ("text/html", [])] {
+            let page = "<?xml-stylesheet type='text/css' href='b.css'?><html xmlns='http://www.w3.org/1999/xhtml'/>"
+            site.set("/a.css", page, type: type)
+            let result = await add("--as", "a.html", "--replace")
+            #expect(result.status == 0, "\(result)")
+            #expect(site.requests() == (["/a.css"] + targets).map { "GET \($0)" })
+        }
+    }
+
     @Test("The page in a frame is added with its own files, but a linked page is not")
     func frames() async throws {
         site.set("/a.css", "<iframe src=frame.html></iframe><a href=linked.html>a</a>", type: "text/html")
