@@ -123,8 +123,8 @@ struct Demo {
     }
 
     /// Creates the cache of the sample manifest.
-    private static func makeCache(for site: Site, reading: ReadingMode = .mapped) throws -> LocalSubstitutionCache {
-        try LocalSubstitutionCache(
+    private static func makeCache(for site: Site, reading: ReadingMode = .mapped) throws -> SubstitutionCache {
+        try SubstitutionCache(
             manifestData: Data(site.manifest().utf8),
             folder: site.substitutions,
             reading: reading

@@ -39,10 +39,10 @@ struct Newer {
         return steps
     }
 
-    private func launch(with downloads: String) throws -> LocalSubstitutionCache {
+    private func launch(with downloads: String) throws -> SubstitutionCache {
         let url = home.appendingPathComponent("App.bundle")
         guard let bundle = Bundle(url: url) else { throw CocoaError(.fileNoSuchFile) }
-        return try LocalSubstitutionCache(bundle: bundle, orNewer: home.appendingPathComponent(downloads))
+        return try SubstitutionCache(bundle: bundle, orNewer: home.appendingPathComponent(downloads))
     }
 
     private static let mark = Data("/* version 1 */\n".utf8)
@@ -58,7 +58,7 @@ struct Newer {
         return folder
     }
 
-    private func step(_ name: String, _ cache: LocalSubstitutionCache) async throws -> (String, Int, Bool) {
+    private func step(_ name: String, _ cache: SubstitutionCache) async throws -> (String, Int, Bool) {
         cache.install()
         defer { cache.uninstall() }
         let load = try await MeasuredLoad(stylesheet, in: .shared)

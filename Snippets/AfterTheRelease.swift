@@ -6,7 +6,7 @@ import Foundation
 // snippet.show
 import LocalSubstitutionCache
 
-func makeCache() throws -> LocalSubstitutionCache {
+func makeCache() throws -> SubstitutionCache {
     let support = try FileManager.default.url(
         for: .applicationSupportDirectory,
         in: .userDomainMask,
@@ -14,12 +14,12 @@ func makeCache() throws -> LocalSubstitutionCache {
         create: true
     )
     let place = support.appendingPathComponent("MyApp/Substitutions")
-    let cache = try LocalSubstitutionCache(bundle: .main, orNewer: place)
+    let cache = try SubstitutionCache(bundle: .main, orNewer: place)
     if let reason = cache.passedOver { print("version \(cache.version) answers: \(reason)") }
     return cache
 }
 
-func adopt(_ unpacked: URL, in cache: LocalSubstitutionCache) {
+func adopt(_ unpacked: URL, in cache: SubstitutionCache) {
     do throws(ManifestError) {
         try cache.adopt(unpacked)
     } catch {

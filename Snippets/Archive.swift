@@ -5,7 +5,7 @@ import Foundation
 import LocalSubstitutionArchive
 import LocalSubstitutionCache
 
-func install(_ cache: LocalSubstitutionCache, caches: URL) throws {
+func install(_ cache: SubstitutionCache, caches: URL) throws {
     // snippet.show
     let archive = try OfflineArchive(
         directory: caches.appendingPathComponent("Offline"),

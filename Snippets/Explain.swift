@@ -10,7 +10,7 @@ import LocalSubstitutionDevelopment
 import FoundationNetworking
 #endif
 
-func explain(_ cache: LocalSubstitutionCache, _ url: URL) {
+func explain(_ cache: SubstitutionCache, _ url: URL) {
     // snippet.show
     print(cache.explain(URLRequest(url: url)))
     // snippet.hide

@@ -6,5 +6,5 @@ import Foundation
 // snippet.show
 import LocalSubstitutionCache
 
-let cache = try LocalSubstitutionCache(bundle: .main)
+let cache = try SubstitutionCache(bundle: .main)
 cache.install()

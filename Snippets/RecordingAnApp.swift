@@ -6,7 +6,7 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 
 /// Records the app's requests in a file next to this source file.
-func record(with cache: LocalSubstitutionCache) throws -> Recording {
+func record(with cache: SubstitutionCache) throws -> Recording {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     return try cache.record(to: folder.appendingPathComponent("app.har"))
 }

@@ -4,7 +4,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-let cache = try LocalSubstitutionCache(bundle: .main)
+let cache = try SubstitutionCache(bundle: .main)
 
 // snippet.show
 cache.onRequest = { event in

@@ -6,7 +6,7 @@ import SwiftUI
 @main
 struct MyApp: App {
     init() {
-        (try? LocalSubstitutionCache(bundle: .main))?.install()
+        (try? SubstitutionCache(bundle: .main))?.install()
     }
 
     var body: some Scene {

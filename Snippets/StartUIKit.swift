@@ -9,7 +9,7 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
         _ application: UIApplication,
         willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]? = nil
     ) -> Bool {
-        (try? LocalSubstitutionCache(bundle: .main))?.install()
+        (try? SubstitutionCache(bundle: .main))?.install()
         return true
     }
 }

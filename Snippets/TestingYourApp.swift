@@ -16,7 +16,7 @@ func warnings(in folder: URL) throws -> [ManifestIssue] {
 }
 
 func isFromTheBundle(_ url: URL) async throws -> Bool {
-    let cache = try LocalSubstitutionCache(bundle: .main)
+    let cache = try SubstitutionCache(bundle: .main)
     cache.install()
     defer { cache.uninstall() }
     let (_, response) = try await URLSession.shared.data(from: url)
@@ -24,7 +24,7 @@ func isFromTheBundle(_ url: URL) async throws -> Bool {
     return status?.hasPrefix("LocalSubstitutionCache; hit") ?? false
 }
 
-func isNamed(_ request: URLRequest, by cache: LocalSubstitutionCache) -> Bool {
+func isNamed(_ request: URLRequest, by cache: SubstitutionCache) -> Bool {
     cache.explain(request).answer == .cacheAndProtocol
 }
 
@@ -36,11 +36,11 @@ func isUpToDate(_ url: URL) async throws -> Bool {
     return shipped == served
 }
 
-func makeCache(for arguments: [String]) throws -> LocalSubstitutionCache {
+func makeCache(for arguments: [String]) throws -> SubstitutionCache {
     guard let index = arguments.firstIndex(of: "-demo"), index + 1 < arguments.count else {
-        return try LocalSubstitutionCache(bundle: .main)
+        return try SubstitutionCache(bundle: .main)
     }
-    return try LocalSubstitutionCache(manifest: URL(fileURLWithPath: arguments[index + 1]))
+    return try SubstitutionCache(manifest: URL(fileURLWithPath: arguments[index + 1]))
 }
 // snippet.hide
 

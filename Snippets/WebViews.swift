@@ -10,7 +10,7 @@ import WebKit
 enum WebViews {
     // snippet.real
     @available(iOS 18.4, macOS 15.4, visionOS 2.4, *)
-    static func show(_ page: URL, _ cache: LocalSubstitutionCache) async throws -> WKWebView {
+    static func show(_ page: URL, _ cache: SubstitutionCache) async throws -> WKWebView {
         let web = try await WebViewSubstitutions(cache)
         let configuration = WKWebViewConfiguration()
         web.attach(to: configuration)
@@ -20,7 +20,7 @@ enum WebViews {
     }
 
     // snippet.mirror
-    static func showMirror(of page: URL, _ cache: LocalSubstitutionCache) -> WKWebView {
+    static func showMirror(of page: URL, _ cache: SubstitutionCache) -> WKWebView {
         let configuration = WKWebViewConfiguration()
         configuration.serveMirrors(from: cache, forwardingTo: ["www.example.com"])
         let webView = WKWebView(frame: .zero, configuration: configuration)

@@ -32,16 +32,16 @@ enum Child: String {
         let manifest = URL(fileURLWithPath: arguments[2])
         switch child {
         case .memory:
-            _ = try? LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: manifest.deletingLastPathComponent())
+            _ = try? SubstitutionCache(manifestData: Data("{}".utf8), folder: manifest.deletingLastPathComponent())
             let before = residentBytes()
-            let cache = try LocalSubstitutionCache(manifest: manifest)
+            let cache = try SubstitutionCache(manifest: manifest)
             print(residentBytes() - before)
             awaitBackground()
             print(residentBytes() - before)
             withExtendedLifetime(cache) {}
         case .launch:
             let start = DispatchTime.now().uptimeNanoseconds
-            let cache = try LocalSubstitutionCache(manifest: manifest)
+            let cache = try SubstitutionCache(manifest: manifest)
             let loaded = DispatchTime.now().uptimeNanoseconds
             let time = processorTime()
             awaitBackground()
@@ -49,7 +49,7 @@ enum Child: String {
             withExtendedLifetime(cache) {}
         case .start:
             let start = DispatchTime.now().uptimeNanoseconds
-            let cache = try LocalSubstitutionCache(manifest: manifest)
+            let cache = try SubstitutionCache(manifest: manifest)
             let loaded = DispatchTime.now().uptimeNanoseconds
             cache.install()
             let installed = DispatchTime.now().uptimeNanoseconds

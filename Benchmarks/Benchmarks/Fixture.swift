@@ -42,7 +42,7 @@ final class Fixture {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    func cache() throws -> LocalSubstitutionCache { try LocalSubstitutionCache(manifest: manifest) }
+    func cache() throws -> SubstitutionCache { try SubstitutionCache(manifest: manifest) }
 }
 
 /// The lowest possible cost of an answer: one call for the URL's string, and one lookup in a dictionary.

@@ -64,7 +64,7 @@ struct Lookups {
             { "https://example.com/a.png": "file0.png",
               "https://example.com/b.png": { "file": "file0.png", "ignoreQuery": true } }
             """
-        let cache = try LocalSubstitutionCache(manifestData: Data(text.utf8), folder: folder.folder)
+        let cache = try SubstitutionCache(manifestData: Data(text.utf8), folder: folder.folder)
         let rows = [
             ("hit, other spelling", request("HTTPS://Example.com:443/%61.png")),
             ("hit, ignored query", request("https://example.com/b.png?v=12")),

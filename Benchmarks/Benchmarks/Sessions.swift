@@ -61,7 +61,7 @@ struct Sessions {
 
     /// Records the loads, and writes the recording at the end of each batch.
     private func recorded(
-        _ cache: LocalSubstitutionCache,
+        _ cache: SubstitutionCache,
         to file: URL,
         _ configuration: URLSessionConfiguration,
         _ urls: [URL]

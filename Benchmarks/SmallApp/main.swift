@@ -2,5 +2,5 @@
 import Foundation
 import LocalSubstitutionCache
 
-let cache = try LocalSubstitutionCache(bundle: .main)
+let cache = try SubstitutionCache(bundle: .main)
 cache.install()

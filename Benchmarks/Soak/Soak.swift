@@ -36,7 +36,7 @@ struct Soak {
     private let folder: URL
     private let manifest: URL
     private let server: LoopbackServer
-    private let cache: LocalSubstitutionCache
+    private let cache: SubstitutionCache
     private let bodies: [Data]
 
     private init() throws {
@@ -58,7 +58,7 @@ struct Soak {
             lines.append("\"\(server.url.absoluteString)/when/\(number)\": \(conditional)")
         }
         try Data("{\(lines.joined(separator: ",\n"))}".utf8).write(to: manifest)
-        cache = try LocalSubstitutionCache(manifest: manifest)
+        cache = try SubstitutionCache(manifest: manifest)
         cache.install()
     }
 

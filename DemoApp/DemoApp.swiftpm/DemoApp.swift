@@ -6,7 +6,7 @@ import SwiftUI
 @main
 struct DemoApp: App {
     /// The installed cache, or the mistakes in the manifest.
-    private let cache: Result<LocalSubstitutionCache, ManifestError>
+    private let cache: Result<SubstitutionCache, ManifestError>
     /// The recording of the app's requests; nil in a shipped app.
     ///
     /// Xcode's Devices window copies the recording's file to the Mac.
@@ -15,7 +15,7 @@ struct DemoApp: App {
 
     init() {
         cache = Result { () throws(ManifestError) in
-            try LocalSubstitutionCache(bundle: .module, orNewer: NewerFolder.place)
+            try SubstitutionCache(bundle: .module, orNewer: NewerFolder.place)
         }
         (try? cache.get())?.install()
         // A shipped app records nothing.

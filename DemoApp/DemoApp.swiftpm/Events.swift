@@ -12,7 +12,7 @@ final class Events: ObservableObject {
     @Published private(set) var lines: [Line] = []
 
     /// Lists each load from now on, the last one first.
-    func follow(_ cache: LocalSubstitutionCache) {
+    func follow(_ cache: SubstitutionCache) {
         cache.onRequest = { [weak self] event in
             Task { @MainActor [weak self] in self?.add(event) }
         }

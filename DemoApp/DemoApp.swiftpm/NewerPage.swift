@@ -3,7 +3,7 @@ import SwiftUI
 
 /// The folder that the app brings after its release, as if the app had downloaded it.
 struct NewerFolder {
-    let cache: LocalSubstitutionCache
+    let cache: SubstitutionCache
 
     /// The folder's place; a launch reads it, and its files answer if its `$version` is higher than the bundle's.
     static let place = URL.applicationSupportDirectory.appending(path: "Substitutions")

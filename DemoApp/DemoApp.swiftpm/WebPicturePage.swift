@@ -8,7 +8,7 @@ import WebKit
 /// No server has this page. The view loads the page's mirror: the same URL with a custom scheme. The library answers
 /// this URL from the app's files.
 struct WebPicturePage: UIViewRepresentable {
-    let cache: LocalSubstitutionCache
+    let cache: SubstitutionCache
 
     func makeUIView(context: Context) -> WKWebView {
         let configuration = WKWebViewConfiguration()

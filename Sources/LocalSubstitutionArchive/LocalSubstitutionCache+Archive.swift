@@ -1,6 +1,6 @@
 public import LocalSubstitutionCache
 
-extension LocalSubstitutionCache {
+extension SubstitutionCache {
     /// Makes this the shared cache, like `install()`, with an archive that answers when there is no connection.
     ///
     /// A second call on the same instance replaces the archive. `uninstall()` undoes the call.

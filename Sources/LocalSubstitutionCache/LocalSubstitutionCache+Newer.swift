@@ -1,6 +1,6 @@
 public import Foundation
 
-extension LocalSubstitutionCache {
+extension SubstitutionCache {
     /// The `$version` of the manifest that answers; 0 if it has none.
     public var version: Int { Int(clamping: table.value.version) }
 

@@ -10,7 +10,7 @@ public import FoundationNetworking
 /// A `URLCache` that answers requests for the URLs of a manifest with files of the app.
 ///
 /// ```swift
-/// let cache = try LocalSubstitutionCache(bundle: .main)
+/// let cache = try SubstitutionCache(bundle: .main)
 /// cache.install()
 /// ```
 ///
@@ -37,11 +37,7 @@ public import FoundationNetworking
 /// instances share the folder, each with its own capacities.
 ///
 /// All methods may be called on any thread, even while another thread reloads.
-///
-/// The name of this class is also the name of its module. So `LocalSubstitutionCache.Substitution` does not compile, as
-/// this class has no such member. If another module has a type with the same name as one of this library, write
-/// `import struct LocalSubstitutionCache.Substitution`, or from Swift 6.3 on `LocalSubstitutionCache::Substitution`.
-public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
+public final class SubstitutionCache: URLCache, @unchecked Sendable {
     package let source: ManifestSource
     /// The lock that is held while the current table is being replaced.
     let reloading = NSLock()
@@ -71,7 +67,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// ```swift
     /// let downloads = URL.applicationSupportDirectory.appending(path: "Substitutions", directoryHint: .isDirectory)
-    /// let cache = try LocalSubstitutionCache(bundle: .main, orNewer: downloads)
+    /// let cache = try SubstitutionCache(bundle: .main, orNewer: downloads)
     /// if let error = cache.passedOver { print(error) }
     /// cache.install()
     /// ```
@@ -137,15 +133,15 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Creates a cache with any initialiser, but off the caller's thread and actor.
     ///
     /// ```swift
-    /// let cache = try await LocalSubstitutionCache.load(.init(bundle: .main))
+    /// let cache = try await SubstitutionCache.load(.init(bundle: .main))
     /// ```
     ///
     /// - Parameter make: A call of an initialiser.
     /// - Returns: The cache.
     /// - Throws: The initialiser's error.
     @concurrent public static func load(
-        _ make: @autoclosure @Sendable () throws(ManifestError) -> LocalSubstitutionCache
-    ) async throws(ManifestError) -> LocalSubstitutionCache { try make() }
+        _ make: @autoclosure @Sendable () throws(ManifestError) -> SubstitutionCache
+    ) async throws(ManifestError) -> SubstitutionCache { try make() }
 
     /// The designated initialiser on every platform.
     ///
@@ -156,7 +152,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         self.source = source
         let shared = URLCache.shared
         Self.sharingLock.lock()
-        predecessor = (shared as? LocalSubstitutionCache)?.predecessor ?? shared
+        predecessor = (shared as? SubstitutionCache)?.predecessor ?? shared
         Self.sharingLock.unlock()
         super.init(memoryCapacity: shared.memoryCapacity, diskCapacity: shared.diskCapacity, diskPath: nil)
     }

@@ -2,7 +2,7 @@ public import Foundation
 public import LocalSubstitutionCache
 import SubstitutionRules
 
-extension LocalSubstitutionCache {
+extension SubstitutionCache {
     /// Returns the mirror of a page: the URL from which a web view loads the page with the app's files.
     ///
     /// If the manifest maps the URL of the page, the app's file answers. The same applies to every relative or absolute

@@ -16,7 +16,7 @@ public import WebKit
 ///
 /// The app's files replace images, styles, fonts, scripts and the resources that scripts load. Pages and frames
 /// themselves are loaded from the network. The rules are compiled once, so create a new instance after
-/// ``LocalSubstitutionCache/reload()``. <doc:WebViews> lists what works on which system. This class has not been run on
+/// ``SubstitutionCache/reload()``. <doc:WebViews> lists what works on which system. This class has not been run on
 /// Apple's platforms.
 @available(iOS 18.4, macOS 15.4, visionOS 2.4, *)
 @MainActor
@@ -30,7 +30,7 @@ public final class WebViewSubstitutions {
     /// If false, all requests go to the network. The test uses no network, so it cannot prove that WebKit treats a page
     /// from a server in the same way. According to WebKit's source code, WebKit does.
     public private(set) var isActive = false
-    private let cache: LocalSubstitutionCache
+    private let cache: SubstitutionCache
 
     /// Compiles the cache's substitutions to rules, and tests them.
     ///
@@ -39,7 +39,7 @@ public final class WebViewSubstitutions {
     ///
     /// - Throws: ``ManifestError`` if there are more rules than WebKit accepts. The system's error if the caches folder
     ///   cannot be written, or if WebKit refuses the rules. `CancellationError` if the task is cancelled meanwhile.
-    public init(_ cache: LocalSubstitutionCache) async throws {
+    public init(_ cache: SubstitutionCache) async throws {
         self.cache = cache
         let folder = try PageExtension(cache.substitutions, name: cache.currentTable.manifestName).write()
         let context = WKWebExtensionContext(for: try await WKWebExtension(resourceBaseURL: folder))
@@ -103,7 +103,7 @@ public final class WebViewSubstitutions {
 
 @MainActor
 extension WKWebViewConfiguration {
-    /// Lets views load the URLs that ``LocalSubstitutionCache/mirror(of:)`` returns.
+    /// Lets views load the URLs that ``SubstitutionCache/mirror(of:)`` returns.
     ///
     /// Call this before you create a view, because a view copies its configuration. A second call has no effect.
     ///
@@ -115,7 +115,7 @@ extension WKWebViewConfiguration {
     ///     place, so a page that was shown once is shown again. It follows the archive's own rules: it keeps nothing of
     ///     a request with cookies, unless the host is one of its `hostsWithCredentials`.
     public func serveMirrors(
-        from cache: LocalSubstitutionCache,
+        from cache: SubstitutionCache,
         forwardingTo hosts: Set<String> = [],
         archive: OfflineArchive? = nil
     ) {
@@ -139,7 +139,7 @@ extension WebPage.Configuration {
     ///
     /// Set `websiteDataStore` before this call: cookies of that store are sent when URLs are loaded from the network.
     public mutating func serveMirrors(
-        from cache: LocalSubstitutionCache,
+        from cache: SubstitutionCache,
         forwardingTo hosts: Set<String> = [],
         archive: OfflineArchive? = nil
     ) {

@@ -83,7 +83,7 @@ private struct Operations {
 
     // MARK: - A manifest
 
-    private func printResponses(_ cache: LocalSubstitutionCache) throws {
+    private func printResponses(_ cache: SubstitutionCache) throws {
         for substitution in cache.substitutions.sorted(by: { $0.url < $1.url }) {
             let data = try cache.cachedResponse(for: request(substitution.url))?.data
             print(substitution.url, data?.count ?? -1, Set(data ?? Data()).sorted())
@@ -91,8 +91,8 @@ private struct Operations {
     }
 
     func load() throws {
-        let mapping = try whileFailing { try LocalSubstitutionCache(manifest: manifest, reading: .mapped) }
-        let copying = try whileFailing { try LocalSubstitutionCache(manifest: manifest, reading: .copied) }
+        let mapping = try whileFailing { try SubstitutionCache(manifest: manifest, reading: .mapped) }
+        let copying = try whileFailing { try SubstitutionCache(manifest: manifest, reading: .copied) }
         try printResponses(mapping)
         try printResponses(copying)
     }
@@ -104,7 +104,7 @@ private struct Operations {
             try Data(text.utf8).write(to: file)
         }
         try write("small")
-        let cache = try LocalSubstitutionCache(manifest: manifest)
+        let cache = try SubstitutionCache(manifest: manifest)
         try write("other")
         defer {
             let data = try? cache.cachedResponse(for: request("https://example.com/small.txt"))?.data
@@ -117,16 +117,16 @@ private struct Operations {
 
     private var incoming: URL { folder.appendingPathComponent("incoming") }
 
-    private func newest() throws -> LocalSubstitutionCache {
+    private func newest() throws -> SubstitutionCache {
         guard let bundle = Bundle(url: folder.appendingPathComponent("App.bundle")) else {
             throw CocoaError(.fileNoSuchFile)
         }
         let downloads = folder.appendingPathComponent("Application Support/downloads")
-        return try LocalSubstitutionCache(bundle: bundle, orNewer: downloads)
+        return try SubstitutionCache(bundle: bundle, orNewer: downloads)
     }
 
     /// Prints which version answers, with the bytes of each file, and the reason if the newer folder is passed over.
-    private func show(_ cache: LocalSubstitutionCache) throws {
+    private func show(_ cache: SubstitutionCache) throws {
         let texts = try cache.substitutions.map { substitution in
             let data = try cache.cachedResponse(for: request(substitution.url))?.data
             return String(decoding: data ?? Data(), as: UTF8.self)
@@ -169,7 +169,7 @@ private struct Operations {
     }
 
     func range() throws {
-        let cache = try LocalSubstitutionCache(manifest: manifest)
+        let cache = try SubstitutionCache(manifest: manifest)
         let request = try request("https://example.com/large.bin", ["Range": "bytes=5000-289999"])
         let response = whileFailing { cache.cachedResponse(for: request) }
         print(response?.data.count ?? -1, Set(response?.data ?? Data()).sorted())
@@ -192,7 +192,7 @@ private struct Operations {
                 capacity: 1_000_000,
                 hosts: ["127.0.0.1"]
             )
-            try LocalSubstitutionCache(manifest: manifest).install(archive: archive)
+            try SubstitutionCache(manifest: manifest).install(archive: archive)
             session = URLSession(substituting: .ephemeral)
         }
 
@@ -241,7 +241,7 @@ private struct Operations {
     // MARK: - A recording
 
     func save() throws {
-        let cache = try LocalSubstitutionCache(manifest: manifest)
+        let cache = try SubstitutionCache(manifest: manifest)
         let recording = try cache.record(to: folder.appendingPathComponent("app.har"))
         _ = try cache.cachedResponse(for: request("https://example.com/small.txt"))
         try recording.save()

@@ -32,10 +32,10 @@ struct AdviceTests {
 
     @Test("Reloading reports the issues that the tool prints; the initialiser reports the first mistake")
     func reports() async throws {
-        let error = #expect(throws: ManifestError.self) { try LocalSubstitutionCache(manifest: manifest) }
+        let error = #expect(throws: ManifestError.self) { try SubstitutionCache(manifest: manifest) }
         #expect(error?.issues.map(\.code.rawValue) == ["syntax"])
         try folder.write(#"{ "https://h/a": "img/logo.png" }"#, to: "manifest.json")
-        let cache = try LocalSubstitutionCache(manifest: manifest, reading: .copied)
+        let cache = try SubstitutionCache(manifest: manifest, reading: .copied)
         try folder.write(#"{ "https://h/a": "img/logo.pgn", }"#, to: "manifest.json")
         let reported = AsyncStream<Result<[String], ManifestError>> { continuation in
             do { try cache.reloadWhenChanged { continuation.yield($0) } } catch { Issue.record("\(error)") }

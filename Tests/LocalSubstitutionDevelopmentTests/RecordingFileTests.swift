@@ -13,13 +13,13 @@ import FoundationNetworking
 @Suite("The file of a recording")
 struct RecordingFileTests {
     private let folder: TemporaryFolder
-    private let cache: LocalSubstitutionCache
+    private let cache: SubstitutionCache
     private let request: URLRequest
     private let head: HTTPURLResponse
 
     init() throws {
         folder = try TemporaryFolder()
-        cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        cache = try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
         let url = try #require(URL(string: "https://example.com/"))
         request = URLRequest(url: url)
         head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
@@ -40,7 +40,7 @@ struct RecordingFileTests {
     ///   - count: The number of loads.
     /// - Throws: An error if the file cannot be written.
     private static func record(in folder: URL, count: Int) throws {
-        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder)
+        let cache = try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder)
         let recording = try cache.record(
             to: folder.appendingPathComponent("app.har"),
             options: .init(hosts: ["example.com"])
@@ -69,7 +69,7 @@ struct RecordingFileTests {
         arguments: ["5000", "5000000000000000000", "9223372036854775807", "-9223372036854775808", "x"]
     )
     func statedLengths(length: String) throws {
-        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        let cache = try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
         let recording = try cache.record(to: file, options: .init(hosts: ["example.com"]))
         let url = try #require(URL(string: "https://example.com/a"))
         let fields = ["Content-Length": length]
@@ -177,8 +177,8 @@ struct RecordingFileTests {
     func replaced() throws {
         let link = folder.url.appendingPathComponent("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.url)
-        func cache() throws -> LocalSubstitutionCache {
-            try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        func cache() throws -> SubstitutionCache {
+            try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
         }
         func load(_ name: String, _ observer: (any RequestObserver)?) throws {
             let url = try #require(URL(string: "https://example.com/\(name)"))
@@ -243,7 +243,7 @@ struct RecordingFileTests {
             ),
         ]
         for (index, (steps, bodies)) in cases.enumerated() {
-            let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+            let cache = try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
             let recording = try cache.record(to: file, options: .init(hosts: ["example.com"]))
             let (load, url) = (Load(), try #require(URL(string: "https://example.com/")))
             for step in [.asked, .sent(request)] + steps + [.ended(nil)] {
@@ -270,7 +270,7 @@ struct RecordingFileTests {
 
     @Test("Once the recording is full, further URLs cost no memory")
     func full() throws {
-        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        let cache = try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
         var options = Recording.Options(hosts: ["example.com"])
         options.limit = 5000
         let log = RecordingLog(cache, try RecordingFile(file), options)
@@ -302,7 +302,7 @@ struct RecordingFileTests {
             let folder = URL(fileURLWithPath: path)
             for number in 0..<11 { try Data("a".utf8).write(to: folder.appendingPathComponent("\(number).txt")) }
             let manifest = Data("{ \"https://example.com/\": \"./\" }".utf8)
-            let cache = try LocalSubstitutionCache(manifestData: manifest, folder: folder)
+            let cache = try SubstitutionCache(manifestData: manifest, folder: folder)
             cache.install()
             let recording = try cache.record(to: folder.appendingPathComponent("app.har"))
             for number in 0..<11 {

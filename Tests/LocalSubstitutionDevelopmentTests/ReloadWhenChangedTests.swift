@@ -53,14 +53,14 @@ struct ReloadWhenChangedTests {
         }
     }
 
-    private func watched() throws -> (cache: LocalSubstitutionCache, reports: Reports) {
-        let cache = try LocalSubstitutionCache(manifest: manifest, reading: .copied)
+    private func watched() throws -> (cache: SubstitutionCache, reports: Reports) {
+        let cache = try SubstitutionCache(manifest: manifest, reading: .copied)
         let reports = Reports()
         try cache.reloadWhenChanged { reports.append($0) }
         return (cache, reports)
     }
 
-    private func answer(_ cache: LocalSubstitutionCache, _ url: String = Self.url) throws -> String? {
+    private func answer(_ cache: SubstitutionCache, _ url: String = Self.url) throws -> String? {
         let request = URLRequest(url: try #require(URL(string: url)))
         return cache.cachedResponse(for: request).map { String(decoding: $0.data, as: UTF8.self) }
     }
@@ -159,7 +159,7 @@ struct ReloadWhenChangedTests {
         try outer.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "Substitutions/manifest.json")
         try outer.write("old", to: "Substitutions/site.css")
         let inner = outer.url.appendingPathComponent("Substitutions")
-        let cache = try LocalSubstitutionCache(
+        let cache = try SubstitutionCache(
             manifest: inner.appendingPathComponent("manifest.json"),
             reading: .copied
         )
@@ -198,7 +198,7 @@ struct ReloadWhenChangedTests {
         try outer.write(manifest, to: "a/b/manifest.json")
         try outer.write("old", to: "a/b/site.css")
         let inner = outer.url.appendingPathComponent("a/b/manifest.json")
-        let cache = try LocalSubstitutionCache(manifest: inner, reading: .copied)
+        let cache = try SubstitutionCache(manifest: inner, reading: .copied)
         let reports = Reports()
         try cache.reloadWhenChanged { reports.append($0) }
         for text in ["new", "newer"] {
@@ -227,11 +227,11 @@ struct ReloadWhenChangedTests {
 
     @Test("A cache that maps its files is refused, as is a missing folder")
     func refused() throws {
-        let mapped = try LocalSubstitutionCache(manifest: manifest)
+        let mapped = try SubstitutionCache(manifest: manifest)
         let error = try #require(throws: ManifestError.self) { try mapped.reloadWhenChanged() }
         #expect(error.issues.map(\.code) == [.notWatched])
         #expect(error.description.hasSuffix("create the cache with reading: .copied"))
-        let inMemory = try LocalSubstitutionCache(
+        let inMemory = try SubstitutionCache(
             manifestData: Data("{}".utf8),
             folder: folder.url,
             reading: .copied
@@ -243,7 +243,7 @@ struct ReloadWhenChangedTests {
 
     @Test("A manifest in memory is kept, and its files are read again")
     func inMemory() async throws {
-        let cache = try LocalSubstitutionCache(
+        let cache = try SubstitutionCache(
             manifestData: Data(#"{ "https://example.com/site.css": "css/site.css" }"#.utf8),
             folder: folder.url,
             reading: .copied
@@ -258,9 +258,9 @@ struct ReloadWhenChangedTests {
     @Test("Watching ends with the cache")
     func ends() async throws {
         let reports = Reports()
-        weak var weakCache: LocalSubstitutionCache?
+        weak var weakCache: SubstitutionCache?
         try {
-            let cache = try LocalSubstitutionCache(manifest: manifest, reading: .copied)
+            let cache = try SubstitutionCache(manifest: manifest, reading: .copied)
             try cache.reloadWhenChanged { reports.append($0) }
             weakCache = cache
         }()

@@ -149,7 +149,7 @@ final class ForwardingTests: SchemeSuite {
     private final class Sites {
         let site: LoopbackServer
         let other: LoopbackServer
-        let cache: LocalSubstitutionCache
+        let cache: SubstitutionCache
         let server: SchemeServer
 
         init(

@@ -36,7 +36,7 @@ struct NineKindsTests {
             fixtures: try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures")
         )
         let manifest = kinds.folder.url.appendingPathComponent("manifest.json")
-        let cache = try LocalSubstitutionCache(manifest: manifest)
+        let cache = try SubstitutionCache(manifest: manifest)
         var text = ""
         if #available(iOS 18.4, macOS 15.4, visionOS 2.4, *) {
             let web = try await WebViewSubstitutions(cache)

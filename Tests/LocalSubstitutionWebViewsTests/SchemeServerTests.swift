@@ -264,7 +264,7 @@ final class SchemeServerTests: SchemeSuite {
     func reload() async throws {
         try folder.write(Data(repeating: 1, count: 3 << 20), to: "site.css")
         try folder.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "manifest.json")
-        let cache = try LocalSubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
+        let cache = try SubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
         let server = SchemeServer(cache)
         var reading = try server.reply(to: request(css, from: "https://h/")).makeAsyncIterator()
         _ = try await reading.next()

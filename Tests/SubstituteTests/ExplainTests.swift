@@ -245,7 +245,7 @@ struct ExplainTests {
         for key in keys { manifest[key] = "site.css" }
         try folder.write(try JSONSerialization.data(withJSONObject: manifest), to: "manifest.json")
         let file = folder.url.appendingPathComponent("manifest.json")
-        let cache = try LocalSubstitutionCache(manifest: file)
+        let cache = try SubstitutionCache(manifest: file)
         let result = await Tool.run(["explain", "--format", "json", file.path] + Self.texts.map(\.text))
         #expect(result.errors == "")
         let lines = result.output.split(separator: "\n")

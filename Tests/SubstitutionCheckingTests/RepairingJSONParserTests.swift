@@ -53,7 +53,7 @@ struct RepairingJSONParserTests {
         let growth = Growth.whenEightfold(500) { count in
             #expect(!RepairingJSONParser.parse(text(count)).isValid)
             #expect(throws: ManifestError.self) {
-                _ = try LocalSubstitutionCache(manifestData: Data(text(count)), folder: Fixtures.folder)
+                _ = try SubstitutionCache(manifestData: Data(text(count)), folder: Fixtures.folder)
             }
         }
         #expect(growth < Growth.limit)

@@ -24,7 +24,7 @@ open class CacheSuite {
 
     /// Returns a cache for a manifest, which by default maps the stylesheet.
     public func cache(_ manifest: String = #"{ "https://example.com/site.css": "site.css" }"#) throws
-        -> LocalSubstitutionCache
+        -> SubstitutionCache
     {
         try folder.cache(manifest)
     }
@@ -52,7 +52,7 @@ extension TemporaryFolder {
     package func cache(
         _ text: String,
         reading: ReadingMode = .mapped
-    ) throws -> LocalSubstitutionCache {
-        try LocalSubstitutionCache(manifestData: Data(text.utf8), folder: url, reading: reading)
+    ) throws -> SubstitutionCache {
+        try SubstitutionCache(manifestData: Data(text.utf8), folder: url, reading: reading)
     }
 }

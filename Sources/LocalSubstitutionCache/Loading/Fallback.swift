@@ -18,7 +18,7 @@ package struct Fallback: @unchecked Sendable {
     /// The request that the file would answer.
     private var request: URLRequest
     /// The cache in which the target of a redirect is looked up.
-    private let cache: LocalSubstitutionCache
+    private let cache: SubstitutionCache
     /// The fields that the session adds to its requests; nil if it is not known.
     private let fields: SessionFields?
     /// The number of entries that the load has been redirected to.
@@ -31,7 +31,7 @@ package struct Fallback: @unchecked Sendable {
     package init(
         for request: URLRequest,
         _ decision: Decision,
-        _ cache: LocalSubstitutionCache,
+        _ cache: SubstitutionCache,
         _ archive: (any ResponseArchive)?,
         _ fields: SessionFields?
     ) {

@@ -12,7 +12,7 @@ import FoundationNetworking
 /// session's own cache lists its folder whenever it has no response. All other calls are forwarded to the session's own
 /// cache.
 ///
-/// The instance in `URLSession.shared` forwards to the ``LocalSubstitutionCache`` that the app has installed, whichever
+/// The instance in `URLSession.shared` forwards to the ``SubstitutionCache`` that the app has installed, whichever
 /// that is at the time of the call. `URLSession.shared` reads its configuration without a lock whenever a load begins,
 /// so this cache is put into the configuration once and then stays.
 // Foundation's URLCache is thread-safe, and this subclass only adds constants.
@@ -45,7 +45,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
     /// The cache that the session used before this one; nil for none.
     ///
     /// If the session used a cache of this library, this property holds that cache's
-    /// ``LocalSubstitutionCache/predecessor`` instead.
+    /// ``SubstitutionCache/predecessor`` instead.
     private let wrapped: URLCache?
     /// True for the instance in `URLSession.shared`.
     private let isShared: Bool
@@ -63,7 +63,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
         if (configuration.urlCache as? FrontCache)?.isShared != true {
             let previous = configuration.urlCache
             // If the session has a cache of this library, wrap the stock cache that was shared before it.
-            let stock = (previous as? LocalSubstitutionCache)?.predecessor ?? previous
+            let stock = (previous as? SubstitutionCache)?.predecessor ?? previous
             configuration.urlCache = FrontCache(stock, isShared: true)
         }
         URLSession.shared.registerForSubstitutions()

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-extension LocalSubstitutionCache {
+extension SubstitutionCache {
     /// Makes this the shared cache, until ``uninstall()`` or the end of the process.
     ///
     /// This method takes over the capacities of the cache it replaces, and registers ``SubstitutionURLProtocol``.
@@ -43,7 +43,7 @@ extension LocalSubstitutionCache {
             #endif
             let replaced =
                 shared === current?.cache
-                ? current?.replaced : (shared as? LocalSubstitutionCache)?.predecessor
+                ? current?.replaced : (shared as? SubstitutionCache)?.predecessor
             Installation.current = Installation(cache: self, archive: archive, insteadOf: replaced ?? shared)
             URLCache.shared = self
             _ = URLProtocol.registerClass(SessionLink.registeredClass)
@@ -76,14 +76,14 @@ extension LocalSubstitutionCache {
 // A class, so that each caller retains one reference. URLCache is thread-safe, but Foundation on Linux does not declare
 // it Sendable.
 final class Installation: @unchecked Sendable {
-    let cache: LocalSubstitutionCache
+    let cache: SubstitutionCache
     let archive: (any ResponseArchive)?
     /// The cache that becomes `URLCache.shared` again when ``cache`` is uninstalled.
     ///
     /// If the app has set another shared cache meanwhile, that cache stays.
     let replaced: URLCache
 
-    init(cache: LocalSubstitutionCache, archive: (any ResponseArchive)?, insteadOf replaced: URLCache) {
+    init(cache: SubstitutionCache, archive: (any ResponseArchive)?, insteadOf replaced: URLCache) {
         (self.cache, self.archive, self.replaced) = (cache, archive, replaced)
     }
 
@@ -97,7 +97,7 @@ final class Installation: @unchecked Sendable {
 
     /// The storage of ``current``.
     ///
-    /// It changes only inside ``LocalSubstitutionCache/sharingLock``. URL loading reads ``current`` inside its own
+    /// It changes only inside ``SubstitutionCache/sharingLock``. URL loading reads ``current`` inside its own
     /// locks. So inside this lock, no other code is called.
     private static let installed = Locked<Installation?>(nil)
 }

@@ -6,7 +6,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// A URL protocol that answers requests with the files of the installed ``LocalSubstitutionCache``.
+/// A URL protocol that answers requests with the files of the installed ``SubstitutionCache``.
 ///
 /// In each session that lists this class first, it answers a GET or HEAD request if an entry without `when` names the
 /// URL. It also answers requests that bypass the cache: those with a reloading policy or with `Authorization`, and
@@ -14,7 +14,7 @@ public import Foundation
 /// before the system's classes. This was measured on Linux; on Apple's platforms it is so in practice.) The status,
 /// header fields and body are the same as from the cache.
 ///
-/// ``LocalSubstitutionCache/install()`` adds this class to `URLSession.shared`. The following adds it to any
+/// ``SubstitutionCache/install()`` adds this class to `URLSession.shared`. The following adds it to any
 /// other session, before or after the cache is installed:
 ///
 /// ```swift

@@ -14,7 +14,7 @@ extension URLSession {
     ///
     /// This initialiser copies the configuration, calls `useSubstitutions()` on the copy, and registers the session. So
     /// the configuration itself does not change, and may be used for other sessions. Call it before or after
-    /// ``LocalSubstitutionCache/install()``. On watchOS it creates an ordinary session.
+    /// ``SubstitutionCache/install()``. On watchOS it creates an ordinary session.
     ///
     /// - Parameters:
     ///   - configuration: The configuration of the session.
@@ -64,7 +64,7 @@ extension URLSession {
 extension URLSessionConfiguration {
     /// Puts ``SubstitutionURLProtocol`` first, so that it answers for sessions created from this configuration.
     ///
-    /// Call this method before or after ``LocalSubstitutionCache/install()``; further calls do no harm. Call it
+    /// Call this method before or after ``SubstitutionCache/install()``; further calls do no harm. Call it
     /// again after other changes to `protocolClasses`. The class that this method adds is a subclass of
     /// ``SubstitutionURLProtocol`` of its own, which identifies the session that is registered, and on Linux also the
     /// classes that are listed after it. Each call costs about 1.3 KB that is never freed.

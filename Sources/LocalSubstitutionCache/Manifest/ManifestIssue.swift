@@ -124,17 +124,17 @@ extension ManifestIssue.Code {
     package static let wrongContent = Self(rawValue: "wrong-content")
     /// A folder that cannot take the place of the one before it.
     ///
-    /// See ``LocalSubstitutionCache/adopt(_:)``.
+    /// See ``SubstitutionCache/adopt(_:)``.
     package static let notAdopted = Self(rawValue: "not-adopted")
     /// Changes to the manifest and its files cannot be detected.
     ///
-    /// See ``LocalSubstitutionCache/reloadWhenChanged(_:)``.
+    /// See ``SubstitutionCache/reloadWhenChanged(_:)``.
     package static let notWatched = Self(rawValue: "not-watched")
 }
 
 /// The errors for which a manifest was refused.
 ///
-/// A cache throws these errors when it is created, and in ``LocalSubstitutionCache/reload()``.
+/// A cache throws these errors when it is created, and in ``SubstitutionCache/reload()``.
 public struct ManifestError: Error, Equatable, CustomStringConvertible, LocalizedError {
     /// Every error found, in the order of the file.
     ///

@@ -134,7 +134,7 @@ package struct ObservedLoad: Sendable {
     }
 }
 
-/// An answer to a request: see ``LocalSubstitutionCache/LocalSubstitutionCache/onRequest``.
+/// An answer to a request: see ``LocalSubstitutionCache/SubstitutionCache/onRequest``.
 public enum RequestEvent: Sendable {
     /// A file answers, and the network is not asked.
     case hit(RequestedURL, Substitution)

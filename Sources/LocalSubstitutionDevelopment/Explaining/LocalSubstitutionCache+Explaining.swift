@@ -8,7 +8,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-extension LocalSubstitutionCache {
+extension SubstitutionCache {
     /// Explains whether a request would be substituted, why, and what would change that.
     ///
     /// The explanation depends on the request alone, and not on a session. The first call indexes the table; later
@@ -20,6 +20,6 @@ extension LocalSubstitutionCache {
 }
 
 extension SubstitutionTable {
-    /// Explains what happens to `request`; see ``LocalSubstitutionCache/explain(_:)``.
+    /// Explains what happens to `request`; see ``SubstitutionCache/explain(_:)``.
     package func explain(_ request: URLRequest) -> Explanation { Explanation(request, self) }
 }

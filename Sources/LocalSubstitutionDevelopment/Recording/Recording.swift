@@ -3,7 +3,7 @@ public import LocalSubstitutionCache
 
 /// A recording of a running app's requests.
 ///
-/// ``LocalSubstitutionCache/LocalSubstitutionCache/record(to:options:)`` starts a recording, and ``stop()`` ends it.
+/// ``LocalSubstitutionCache/SubstitutionCache/record(to:options:)`` starts a recording, and ``stop()`` ends it.
 public final class Recording: Sendable {
     /// The contents and the limits of a recording.
     public struct Options: Sendable {
@@ -26,9 +26,9 @@ public final class Recording: Sendable {
     public let file: URL
     private let log: RecordingLog
     // URLCache is thread-safe, but Foundation on Linux does not declare it Sendable.
-    private nonisolated(unsafe) weak var cache: LocalSubstitutionCache?
+    private nonisolated(unsafe) weak var cache: SubstitutionCache?
 
-    init(of cache: LocalSubstitutionCache, to file: URL, _ options: Options) throws {
+    init(of cache: SubstitutionCache, to file: URL, _ options: Options) throws {
         (self.file, self.cache) = (file, cache)
         log = RecordingLog(cache, try RecordingFile(file), options)
         try Self.beginning.withLock {
@@ -72,7 +72,7 @@ public final class Recording: Sendable {
     }
 }
 
-extension LocalSubstitutionCache {
+extension SubstitutionCache {
     /// Records the app's requests in a HAR file; for development builds.
     ///
     /// ```swift

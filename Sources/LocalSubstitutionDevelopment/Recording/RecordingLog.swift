@@ -43,7 +43,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// The queue of all work; internal for tests.
     let queue = DispatchQueue(label: "LocalSubstitutionCache.recording", qos: .utility)
     private let ownQueue = DispatchSpecificKey<ObjectIdentifier>()
-    private weak var cache: LocalSubstitutionCache?
+    private weak var cache: SubstitutionCache?
     let file: RecordingFile
     private var options: Recording.Options
     private var hasEnded = false
@@ -60,7 +60,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     private var (hasNews, isScheduled) = (true, false)
     private var runningSummary = RecordingSummary()
 
-    init(_ cache: LocalSubstitutionCache, _ file: RecordingFile, _ options: Recording.Options) {
+    init(_ cache: SubstitutionCache, _ file: RecordingFile, _ options: Recording.Options) {
         (self.cache, self.file, self.options) = (cache, file, options)
         self.options.hosts = Set(options.hosts.map { $0.lowercased() })
         queue.setSpecific(key: ownQueue, value: ObjectIdentifier(self))

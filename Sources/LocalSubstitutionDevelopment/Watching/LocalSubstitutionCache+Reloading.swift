@@ -2,7 +2,7 @@ import Foundation
 public import LocalSubstitutionCache
 import SubstitutionChecking
 
-extension LocalSubstitutionCache {
+extension SubstitutionCache {
     /// Reloads whenever the manifest or one of its files is saved; for development builds.
     ///
     /// One save in an editor causes one reload. While the manifest has errors, the cache keeps the previous
@@ -17,7 +17,7 @@ extension LocalSubstitutionCache {
     /// ```swift
     /// #if DEBUG
     /// let manifest = folderInTheProject.appendingPathComponent("manifest.json")
-    /// let cache = try LocalSubstitutionCache(manifest: manifest, reading: .copied)
+    /// let cache = try SubstitutionCache(manifest: manifest, reading: .copied)
     /// try cache.reloadWhenChanged { print($0) }
     /// #endif
     /// ```

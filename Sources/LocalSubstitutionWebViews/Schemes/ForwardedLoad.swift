@@ -32,7 +32,7 @@ final class ForwardedLoad: @unchecked Sendable {
         (self.reply, self.body, self.cookies, self.forwarder) = (reply, body, cookies, forwarder)
     }
 
-    private var cache: LocalSubstitutionCache { reply.server.cache }
+    private var cache: SubstitutionCache { reply.server.cache }
 
     func begin(_ next: URLRequest) {
         let next = cookies?.added(to: next) ?? next

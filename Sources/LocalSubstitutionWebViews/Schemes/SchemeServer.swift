@@ -16,7 +16,7 @@ import FoundationNetworking
 /// A request selects a row of the cache's table. No part of the request becomes a file path.
 // URLCache is thread-safe, but Foundation on Linux does not declare it Sendable.
 struct SchemeServer: @unchecked Sendable {
-    let cache: LocalSubstitutionCache
+    let cache: SubstitutionCache
     /// Loads unmapped URLs from the network; nil if the app has not enabled this.
     ///
     /// A URL is unmapped if no file of the app answers it.
@@ -28,7 +28,7 @@ struct SchemeServer: @unchecked Sendable {
     ///   - hosts: The hosts whose unmapped URLs are loaded from the network, each as `host`, `host:port` or a URL.
     ///   - archive: The archive that keeps the network's responses, and replays them without a connection.
     init(
-        _ cache: LocalSubstitutionCache,
+        _ cache: SubstitutionCache,
         forwardingTo hosts: Set<String> = [],
         archive: (any ResponseArchive)? = nil
     ) {

@@ -132,7 +132,7 @@ final class StagingFolder: @unchecked Sendable {
     func move(_ new: URL, over target: URL) throws {
         let files = FileManager.default
         guard FileSystem.kind(of: target.path) != nil else { return try files.moveItem(at: new, to: target) }
-        if LocalSubstitutionCache.exchange(new.path, target.path) == 0 { return }
+        if SubstitutionCache.exchange(new.path, target.path) == 0 { return }
         // Some file systems cannot exchange two folders.
         let old = newFileURL()
         try files.moveItem(at: target, to: old)

@@ -18,7 +18,7 @@ struct AdoptTests {
         try site.writeBundle(version: "12")
     }
 
-    private func answers(_ cache: LocalSubstitutionCache) -> Set<String> { TwoFolders.answers(cache) }
+    private func answers(_ cache: SubstitutionCache) -> Set<String> { TwoFolders.answers(cache) }
 
     /// The paths below the test's folder, with the bytes of the files.
     private func listing() throws -> [String: Data?] {
@@ -193,7 +193,7 @@ struct AdoptTests {
 
     @Test("A cache without a newer folder adopts nothing")
     func noPlace() throws {
-        let cache = try LocalSubstitutionCache(
+        let cache = try SubstitutionCache(
             manifest: site.writeDownloads(version: "1").appendingPathComponent("manifest.json")
         )
         let error = try #require(throws: ManifestError.self) {

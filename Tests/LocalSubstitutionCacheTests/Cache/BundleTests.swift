@@ -21,7 +21,7 @@ final class BundleTests: CacheSuite {
             try folder.write(text, to: "L.bundle/\(path)Substitutions/a.txt")
         }
         let bundle = try #require(Bundle(url: folder.url.appendingPathComponent("L.bundle")))
-        let cache = try LocalSubstitutionCache(bundle: bundle)
+        let cache = try SubstitutionCache(bundle: bundle)
         #expect(try cache.cachedResponse(for: request("https://example.com/a"))?.data == Data("English".utf8))
     }
 
@@ -30,7 +30,7 @@ final class BundleTests: CacheSuite {
         try folder.write(#"{ "https://example.com/a": "a.txt" }"#, to: "App.bundle/Substitutions/manifest.json")
         try folder.write("plain", to: "App.bundle/Substitutions/a.txt")
         let bundle = try #require(Bundle(url: folder.url.appendingPathComponent("App.bundle")))
-        let cache = try LocalSubstitutionCache(bundle: bundle)
+        let cache = try SubstitutionCache(bundle: bundle)
         #expect(try cache.cachedResponse(for: request("https://example.com/a"))?.data == Data("plain".utf8))
     }
 
@@ -40,10 +40,10 @@ final class BundleTests: CacheSuite {
         try folder.write("{}", to: "Group.bundle/manifest.json")
         let empty = try #require(Bundle(url: folder.url.appendingPathComponent("Empty.bundle")))
         let group = try #require(Bundle(url: folder.url.appendingPathComponent("Group.bundle")))
-        let missing = try #require(throws: ManifestError.self) { try LocalSubstitutionCache(bundle: empty) }
+        let missing = try #require(throws: ManifestError.self) { try SubstitutionCache(bundle: empty) }
         #expect(missing.description.contains("Empty.bundle/Substitutions/manifest.json:1:1: error:"))
         #expect(missing.description.contains(".module"))
-        let flat = try #require(throws: ManifestError.self) { try LocalSubstitutionCache(bundle: group) }
+        let flat = try #require(throws: ManifestError.self) { try SubstitutionCache(bundle: group) }
         #expect(flat.description.contains("Build Folder Contents"))
         #expect(flat.description.contains("flattened"))
         #expect([missing, flat].flatMap { $0.issues.map(\.code) } == [.unreadableManifest, .unreadableManifest])
@@ -55,7 +55,7 @@ final class BundleTests: CacheSuite {
         #expect(mkfifo(folder.url.appendingPathComponent("fifo").path, 0o600) == 0)
         for name in ["none.json", "folder", "fifo"] {
             let error = try #require(throws: ManifestError.self) {
-                try LocalSubstitutionCache(manifest: folder.url.appendingPathComponent(name))
+                try SubstitutionCache(manifest: folder.url.appendingPathComponent(name))
             }
             #expect(error.issues.map(\.code) == [.unreadableManifest])
         }

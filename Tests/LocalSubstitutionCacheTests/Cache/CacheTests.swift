@@ -74,7 +74,7 @@ final class CacheTests: CacheSuite {
     func cacheStatus(file: String, detail: String) throws {
         try folder.write("x", to: file)
         let manifest = try JSONEncoder().encode(["https://example.com/x": file])
-        let cache = try LocalSubstitutionCache(manifestData: manifest, folder: folder.url)
+        let cache = try SubstitutionCache(manifestData: manifest, folder: folder.url)
         let head = try head(cache.cachedResponse(for: request("https://example.com/x")))
         #expect(
             head.value(forHTTPHeaderField: "Cache-Status") == "LocalSubstitutionCache; hit; detail=\"\(detail)\""
@@ -108,7 +108,7 @@ final class CacheTests: CacheSuite {
         ]
     )
     func spelling(key: String) throws {
-        let cache = try LocalSubstitutionCache(
+        let cache = try SubstitutionCache(
             manifestData: JSONEncoder().encode([key: "site.css"]),
             folder: folder.url
         )
@@ -149,9 +149,9 @@ final class CacheTests: CacheSuite {
     /// So `.ci/apple` runs this test before all others.
     @Test("A cache can be constructed, from a bundle, from a file and from memory")
     func constructed() throws {
-        _ = try LocalSubstitutionCache(bundle: .module)
+        _ = try SubstitutionCache(bundle: .module)
         try folder.write("{}", to: "manifest.json")
-        _ = try LocalSubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
+        _ = try SubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
         _ = try folder.cache("{}")
     }
 

@@ -23,7 +23,7 @@ struct ConcurrencyTests {
             #"{ "https://h/x": "old.txt" }"#, #"{ "https://h/x": "new.txt" }"#, #"{ "https://h/x": "gone" "#,
         ]
         try folder.write(manifests[0], to: "manifest.json")
-        let cache = try LocalSubstitutionCache(manifest: manifest)
+        let cache = try SubstitutionCache(manifest: manifest)
         let answers = [Data(old.utf8), Data(new.utf8)]
         let url = try #require(URL(string: "https://h/x"))
         let other = try #require(URL(string: "https://H/x"))

@@ -15,7 +15,7 @@ struct NewerFolderTests {
 
     init() throws { site = try TwoFolders() }
 
-    private func answers(_ cache: LocalSubstitutionCache) -> Set<String> { TwoFolders.answers(cache) }
+    private func answers(_ cache: SubstitutionCache) -> Set<String> { TwoFolders.answers(cache) }
 
     @Test(
         "The folder answers only if its number is higher, so an app update is not hidden",
@@ -52,7 +52,7 @@ struct NewerFolderTests {
     @Test("A cache without such a folder has the number of its manifest")
     func version() throws {
         try site.writeDownloads(version: "13")
-        let cache = try LocalSubstitutionCache(manifest: site.manifest)
+        let cache = try SubstitutionCache(manifest: site.manifest)
         #expect(cache.version == 13)
         #expect(cache.passedOver == nil)
     }
@@ -227,7 +227,7 @@ struct NewerFolderTests {
         try site.writeBundle(version: "12")
         let bundle = try #require(Bundle(url: site.folder.url.appendingPathComponent("App.bundle")))
         let url = try #require(URL(string: "https://example.com/downloads"))
-        let cache = try LocalSubstitutionCache(bundle: bundle, orNewer: url)
+        let cache = try SubstitutionCache(bundle: bundle, orNewer: url)
         #expect(cache.passedOver?.description.contains("is not a file URL") == true)
         #expect(answers(cache) == ["bundle"])
     }

@@ -20,13 +20,13 @@ struct PreparationTests {
         try folder.write("old", to: "file.txt")
     }
 
-    private func cache() throws -> LocalSubstitutionCache {
+    private func cache() throws -> SubstitutionCache {
         let entries = (0..<count).map { "\"https://h/\($0)\": \"file.txt\"" }
         return try folder.cache("{\(entries.joined(separator: ", "))}")
     }
 
     /// Returns the responses to all of the cache's URLs.
-    private func responses(_ cache: LocalSubstitutionCache) throws -> [CachedURLResponse] {
+    private func responses(_ cache: SubstitutionCache) throws -> [CachedURLResponse] {
         try (0..<count).map { number in
             let url = try #require(URL(string: "https://h/\(number)"))
             return try #require(cache.cachedResponse(for: URLRequest(url: url)))
@@ -101,7 +101,7 @@ struct PreparationTests {
     func released() throws {
         for isBegun in [false, true] {
             if !isBegun { queue.suspend() }
-            var cache: LocalSubstitutionCache?
+            var cache: SubstitutionCache?
             cache = try self.cache()
             weak let table = cache?.table.value
             weak let row = try cache?.table.value.match(#require(URL(string: "https://h/99")))?.row
@@ -146,7 +146,7 @@ struct PreparationTests {
     func empty() throws {
         let manifest = folder.url.appendingPathComponent("manifest.json")
         try folder.write("{}", to: "manifest.json")
-        let cache = try LocalSubstitutionCache(manifest: manifest, reading: .copied)
+        let cache = try SubstitutionCache(manifest: manifest, reading: .copied)
         cache.table.finishPreparation()
         #expect(cache.table.isPrepared)
         queue.suspend()

@@ -20,7 +20,7 @@ final class RangeTests: CacheSuite {
 
     private let largeManifest = #"{ "https://example.com/l": "large.bin" }"#
 
-    private func large(_ range: String? = nil, from cache: LocalSubstitutionCache) throws -> Data {
+    private func large(_ range: String? = nil, from cache: SubstitutionCache) throws -> Data {
         let request = try request("https://example.com/l", "GET", range.map { ["Range": $0] } ?? [:])
         return try #require(cache.cachedResponse(for: request)).data
     }
@@ -68,7 +68,7 @@ final class RangeTests: CacheSuite {
         let manifest = folder.url.appendingPathComponent("manifest.json")
         try folder.write(largeManifest, to: "manifest.json")
         _ = try makeLargeFile()
-        let cache = try LocalSubstitutionCache(manifest: manifest)
+        let cache = try SubstitutionCache(manifest: manifest)
         for _ in 0..<20 {
             let bytes = try Data(contentsOf: folder.url.appendingPathComponent("large.bin"))
             try bytes.write(to: folder.url.appendingPathComponent("large.bin"), options: .atomic)
@@ -86,7 +86,7 @@ final class RangeTests: CacheSuite {
     @Test("Changing the bytes of an answer in place changes no other answer", arguments: [ReadingMode.mapped, .copied])
     func mutation(reading: ReadingMode) throws {
         let bytes = try makeLargeFile()
-        var cache: LocalSubstitutionCache? = try folder.cache(largeManifest, reading: reading)
+        var cache: SubstitutionCache? = try folder.cache(largeManifest, reading: reading)
         let ranges = [nil, "bytes=10-99", "bytes=50-149", "bytes=10-500000", "bytes=5-500000"]
         let expected = [bytes, bytes[10...99], bytes[50...149], bytes[10...500_000], bytes[5...500_000]]
         // In the first round the cache still exists and shares its bytes with the answers. In the second round the

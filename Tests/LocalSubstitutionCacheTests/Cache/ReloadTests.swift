@@ -14,7 +14,7 @@ final class ReloadTests: CacheSuite {
     @Test("A reload picks up new files, and keeps the old table if the manifest is wrong")
     func reload() throws {
         try folder.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "manifest.json")
-        let cache = try LocalSubstitutionCache(
+        let cache = try SubstitutionCache(
             manifest: folder.url.appendingPathComponent("manifest.json"),
             reading: .copied
         )

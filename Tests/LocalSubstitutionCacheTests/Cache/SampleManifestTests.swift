@@ -13,7 +13,7 @@ import FoundationNetworking
 struct SampleManifestTests {
     @Test("A target of a Swift package finds it with bundle: .module")
     func bundle() throws {
-        let cache = try LocalSubstitutionCache(bundle: .module)
+        let cache = try SubstitutionCache(bundle: .module)
         let request = URLRequest(url: try #require(URL(string: "http://localhost:0/css/site.css?v=12")))
         #expect(cache.cachedResponse(for: request)?.response.mimeType == "text/css")
         #expect(cache.substitutions.map(\.file).contains("img/icons/ferry.svg"))

@@ -81,7 +81,7 @@ struct FaultTests {
         try folder.write("{ \"https://example.com/\": \"files/\" }", to: "manifest.json")
         let manifest = folder.url.appendingPathComponent("manifest.json")
         for reading in [ReadingMode.mapped, .copied] {
-            let cache = try LocalSubstitutionCache(manifest: manifest, reading: reading)
+            let cache = try SubstitutionCache(manifest: manifest, reading: reading)
             try cache.reload()
             #expect(throws: ManifestError.self) {
                 _ = try folder.cache("{ \"https://example.com/\": \"files/\", \"https://example.com/x\": \"y\" }")

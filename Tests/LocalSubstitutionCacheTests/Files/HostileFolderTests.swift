@@ -35,7 +35,7 @@ struct HostileFolderTests {
     }
 
     private func answer(_ manifest: String, _ url: String) throws -> String? {
-        let cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: site)
+        let cache = try SubstitutionCache(manifestData: Data(manifest.utf8), folder: site)
         let request = URLRequest(url: try #require(URL(string: url)))
         return cache.cachedResponse(for: request).map { String(decoding: $0.data, as: UTF8.self) }
     }
@@ -90,7 +90,7 @@ struct HostileFolderTests {
         try link("link", to: "/" + name)
         let path = site.resolvingSymlinksInPath().path.dropFirst()
         let manifest = "{ \"https://h/a\": \"\(name)\", \"https://h/b\": \"\(path)/link\" }"
-        let cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: URL(fileURLWithPath: "/"))
+        let cache = try SubstitutionCache(manifestData: Data(manifest.utf8), folder: URL(fileURLWithPath: "/"))
         let answers = try ["a", "b"].map { name in
             cache.cachedResponse(for: URLRequest(url: try #require(URL(string: "https://h/\(name)"))))?.data
         }
@@ -285,7 +285,7 @@ struct HostileFolderTests {
     func remoteFolder() throws {
         let remote = try #require(URL(string: "https://example.com\(site.path)/"))
         let error = #expect(throws: ManifestError.self) {
-            _ = try LocalSubstitutionCache(manifestData: Data(#"{ "https://h/a": "real.txt" }"#.utf8), folder: remote)
+            _ = try SubstitutionCache(manifestData: Data(#"{ "https://h/a": "real.txt" }"#.utf8), folder: remote)
         }
         #expect(
             error?.issues.first?.message.hasSuffix("is not a file URL; download the manifest and its files first")
@@ -318,7 +318,7 @@ struct HostileFolderTests {
               \(lists.joined(separator: ",\n")) }
             """
         #expect(issues(manifest).isEmpty)
-        let cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: site)
+        let cache = try SubstitutionCache(manifestData: Data(manifest.utf8), folder: site)
         let ignored = "x=0&" + (0..<count).map { "p\($0 % 99)=\($0)" }.joined(separator: "&")
         let others = (0..<count).map { "z\($0)=\($0)" }.joined(separator: "&")
         for (query, isAnswered) in [(ignored, true), (others, false)] {

@@ -130,8 +130,8 @@ extension InstalledTests {
         @Test("An object of the app that is released with a replaced archive may uninstall a cache")
         func uninstallAtTheEnd() throws {
             final class Fixture: Sendable {
-                let cache: LocalSubstitutionCache
-                init(_ cache: LocalSubstitutionCache) { self.cache = cache }
+                let cache: SubstitutionCache
+                init(_ cache: SubstitutionCache) { self.cache = cache }
                 deinit { cache.uninstall() }
             }
             func install() throws {

@@ -53,7 +53,7 @@ struct NetworkFirstTests {
     }
 
     private let folder: TemporaryFolder
-    private let cache: LocalSubstitutionCache
+    private let cache: SubstitutionCache
     private static let site = "http://127.0.0.1:1/"
 
     init() throws {

@@ -56,7 +56,7 @@ extension InstalledTests {
         func reloadBetween(before: Entry, after: Entry, isFile: Bool) async throws {
             let manifest = folder.url.appendingPathComponent("manifest.json")
             try before.manifest(for: request).write(to: manifest)
-            let cache = try LocalSubstitutionCache(manifest: manifest)
+            let cache = try SubstitutionCache(manifest: manifest)
             cache.install()
             let changed = after.manifest(for: request)
             let session = session { _ in

@@ -47,7 +47,7 @@ extension InstalledTests {
         func handedOver() async throws {
             let manifest = folder.url.appendingPathComponent("manifest.json")
             try folder.write("{ \"\(request.url?.absoluteString ?? "")\": \"a.txt\" }", to: "manifest.json")
-            let cache = try LocalSubstitutionCache(manifest: manifest)
+            let cache = try SubstitutionCache(manifest: manifest)
             cache.install()
             let old = try #require(cache.cachedResponse(for: request))
             let foreign = CachedURLResponse(response: old.response, data: Data("foreign".utf8))
@@ -137,7 +137,7 @@ extension InstalledTests {
             let url = server.url.appendingPathComponent("a.txt").absoluteString
             let manifests = ["{ \"\(url)\": \"a.txt\" }", "{}"].map { Data($0.utf8) }
             try manifests[0].write(to: manifest)
-            let cache = try LocalSubstitutionCache(manifest: manifest)
+            let cache = try SubstitutionCache(manifest: manifest)
             cache.install()
             let session = makeEphemeralSession()
             let isDone = Flag()

@@ -34,7 +34,7 @@ extension InstalledTests {
             }
 
             /// Returns the events since the last call, once all loads that have ended are reported.
-            func taken(from cache: LocalSubstitutionCache) -> [String] {
+            func taken(from cache: SubstitutionCache) -> [String] {
                 cache.observers?.events?.queue.sync {}
                 return lock.withLock {
                     defer { events = [] }
@@ -46,7 +46,7 @@ extension InstalledTests {
         /// A server, and an installed cache whose events are collected.
         private final class App {
             let site: LoopbackServer
-            let cache: LocalSubstitutionCache
+            let cache: SubstitutionCache
             let events = Events()
 
             init(_ folder: TemporaryFolder) throws {

@@ -220,7 +220,7 @@ struct ExplanationTests {
         let folder = try TemporaryFolder()
         for name in ["a.css", "a/.hidden", ".well-known/x.json"] { try folder.write("a", to: name) }
         try folder.write("{ \"https://h/\": \"./\" }", to: "my subs.json")
-        let cache = try LocalSubstitutionCache(manifest: folder.url.appendingPathComponent("my subs.json"))
+        let cache = try SubstitutionCache(manifest: folder.url.appendingPathComponent("my subs.json"))
         let explanation = cache.explain(URLRequest(url: try #require(URL(string: "https://h/\(path)"))))
         #expect(explanation.description.contains("maps the folder \"./\", \(end)"), "\(explanation)")
     }

@@ -185,7 +185,7 @@ struct MatchOrderTests {
         try folder.write(#"{ "https://h/": "./" }"#, to: "manifest.json")
         try folder.write("secret", to: ".env")
         try folder.write("secret", to: ".git/config")
-        let cache = try LocalSubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
+        let cache = try SubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
         let files = cache.substitutions.map(\.file)
         #expect(
             files == [

@@ -68,7 +68,7 @@ struct SameAnswersTests {
         return "{" + entries.joined(separator: ",\n") + "}"
     }
 
-    private static func answer(_ cache: LocalSubstitutionCache, _ url: String) -> String? {
+    private static func answer(_ cache: SubstitutionCache, _ url: String) -> String? {
         guard let url = URL(string: url), let cached = cache.cachedResponse(for: URLRequest(url: url)),
             let response = cached.response as? HTTPURLResponse
         else { return nil }

@@ -17,7 +17,7 @@ struct ScaleTests {
         folder = try TemporaryFolder()
     }
 
-    private func answer(_ cache: LocalSubstitutionCache, _ url: String, range: String? = nil) throws -> Data? {
+    private func answer(_ cache: SubstitutionCache, _ url: String, range: String? = nil) throws -> Data? {
         var request = URLRequest(url: try #require(URL(string: url)))
         request.setValue(range, forHTTPHeaderField: "Range")
         return cache.cachedResponse(for: request)?.data

@@ -28,7 +28,7 @@ extension InstalledTests {
         /// A server, an installed cache with entries for some of its URLs, and the cache's recording.
         private final class App {
             let site: LoopbackServer
-            let cache: LocalSubstitutionCache
+            let cache: SubstitutionCache
             let recording: Recording
 
             init(_ folder: TemporaryFolder, _ options: Recording.Options = .init(hosts: ["127.0.0.1"])) throws {

@@ -16,7 +16,7 @@ extension InstalledTests {
     @Suite("Recordings beside each other")
     final class SeparateRecordingsTests: InstalledSuite {
         /// Lets a cache's recording observe a request whose URL holds a word.
-        private func ask(_ word: String, _ cache: LocalSubstitutionCache) throws {
+        private func ask(_ word: String, _ cache: SubstitutionCache) throws {
             let url = try #require(URL(string: "http://127.0.0.1:1/\(word)"))
             let asker = Asker()
             for step: RequestStep in [.asked, .ended(nil)] {

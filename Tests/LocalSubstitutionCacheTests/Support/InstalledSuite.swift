@@ -20,14 +20,14 @@ class InstalledSuite {
 
     let folder: TemporaryFolder
     let server: LoopbackServer
-    let cache: LocalSubstitutionCache
+    let cache: SubstitutionCache
     let sharedBefore = URLCache.shared
     let request: URLRequest
     private var archives: [OfflineArchive] = []
 
     init() throws {
         try #require(Installation.current == nil, "an earlier test has left a cache")
-        try #require(!(sharedBefore is LocalSubstitutionCache), "an earlier test has left a shared cache")
+        try #require(!(sharedBefore is SubstitutionCache), "an earlier test has left a shared cache")
         folder = try TemporaryFolder()
         try folder.write(Self.fileText, to: "a.txt")
         server = try LoopbackServer { _ in .text(InstalledSuite.networkText) }

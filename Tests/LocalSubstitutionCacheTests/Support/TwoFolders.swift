@@ -40,13 +40,13 @@ struct TwoFolders {
         try write(text, version: version, to: "Application Support/downloads")
     }
 
-    func cache(reading: ReadingMode = .copied) throws -> LocalSubstitutionCache {
+    func cache(reading: ReadingMode = .copied) throws -> SubstitutionCache {
         let bundle = try #require(Bundle(url: folder.url.appendingPathComponent("App.bundle")))
-        return try LocalSubstitutionCache(bundle: bundle, orNewer: downloads, reading: reading)
+        return try SubstitutionCache(bundle: bundle, orNewer: downloads, reading: reading)
     }
 
     /// Returns what each file answers, without repetitions; "nothing" for no answer.
-    static func answers(_ cache: LocalSubstitutionCache) -> Set<String> {
+    static func answers(_ cache: SubstitutionCache) -> Set<String> {
         Set(
             names.map { name in
                 let url = URL(string: "https://example.com/\(name)")

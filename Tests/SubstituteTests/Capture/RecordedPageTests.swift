@@ -39,7 +39,7 @@ struct RecordedPageTests {
         }
         #expect(await Tool.run(["check", "--strict"], in: folder.url).status == 0)
 
-        let cache = try LocalSubstitutionCache(
+        let cache = try SubstitutionCache(
             manifest: folder.url.appendingPathComponent("Substitutions/manifest.json")
         )
         let configuration = URLSessionConfiguration.ephemeral

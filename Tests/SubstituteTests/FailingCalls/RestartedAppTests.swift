@@ -117,7 +117,7 @@ struct RestartedAppTests {
     private static func launch(_ folder: URL) throws -> (version: Int, texts: Set<String>, error: ManifestError?) {
         let bundle = try #require(Bundle(url: folder.appendingPathComponent("App.bundle")))
         let downloads = folder.appendingPathComponent("Application Support/downloads")
-        let cache = try LocalSubstitutionCache(bundle: bundle, orNewer: downloads)
+        let cache = try SubstitutionCache(bundle: bundle, orNewer: downloads)
         let texts = cache.substitutions.compactMap { substitution in
             URL(string: substitution.url).flatMap { cache.cachedResponse(for: URLRequest(url: $0)) }?.data
         }

@@ -5,7 +5,7 @@ import SwiftUI
 struct FlightModeApp: App {
     init() {
         do {
-            try LocalSubstitutionCache(bundle: .main).install()
+            try SubstitutionCache(bundle: .main).install()
         } catch {
             print(error)
         }

@@ -9,7 +9,7 @@ import Testing
 /// Its manifest has an entry for `https://h/a`, and network-first entries for `https://h/late` and `https://h/gone`.
 final class App: @unchecked Sendable {
     private let folder: URL
-    let cache: LocalSubstitutionCache
+    let cache: SubstitutionCache
     private let archive: OfflineArchive?
 
     init(archive: Bool = false) throws {
@@ -25,7 +25,7 @@ final class App: @unchecked Sendable {
               "https://h/slow": { "file": "file.txt", "when": ["1s", 404] }
             }
             """
-        cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder)
+        cache = try SubstitutionCache(manifestData: Data(manifest.utf8), folder: folder)
         let directory = folder.appendingPathComponent("archive")
         self.archive = archive ? try OfflineArchive(directory: directory, capacity: 1_000_000, hosts: ["h"]) : nil
         cache.install(archive: self.archive)

@@ -13,7 +13,7 @@ class ServerSuite {
     static let networkText = NetworkFirstSite.text
 
     let folder: TemporaryFolder
-    private var cache: LocalSubstitutionCache?
+    private var cache: SubstitutionCache?
     private var archives: [OfflineArchive] = []
 
     init() throws {

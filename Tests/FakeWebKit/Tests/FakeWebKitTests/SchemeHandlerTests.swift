@@ -24,7 +24,7 @@ struct Seeded: RandomNumberGenerator {
 @MainActor
 struct Views {
     let folder: TemporaryFolder
-    let cache: LocalSubstitutionCache
+    let cache: SubstitutionCache
 
     nonisolated static let sizes = [
         "/empty": 0, "/small": 10, "/immediate": 1 << 16, "/large": 1 << 17, "/huge": 3 << 20,
@@ -34,7 +34,7 @@ struct Views {
         folder = try TemporaryFolder()
         for (path, size) in Self.sizes { try folder.write(Data(repeating: 1, count: size), to: "f\(path)") }
         let manifest = Data(#"{ "https://h/": "f/"\#(more) }"#.utf8)
-        cache = try LocalSubstitutionCache(manifestData: manifest, folder: folder.url)
+        cache = try SubstitutionCache(manifestData: manifest, folder: folder.url)
     }
 
     func view(forwardingTo hosts: Set<String> = []) -> WKWebView {
@@ -205,7 +205,7 @@ struct SchemeHandlerTests {
 
     @Test("Views release the cache")
     func released() throws {
-        weak var cache: LocalSubstitutionCache?
+        weak var cache: SubstitutionCache?
         do {
             let views = try Views()
             cache = views.cache

@@ -5,7 +5,7 @@ import LoopbackServer
 /// A local server with the Demo's site, and a cache with the manifest of the Demo's app.
 final class DemoSite: Sendable {
     let server: LoopbackServer
-    let cache: LocalSubstitutionCache
+    let cache: SubstitutionCache
 
     static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -44,7 +44,7 @@ final class DemoSite: Sendable {
         }
         let manifest = try String(contentsOf: substitutions.appendingPathComponent("manifest.json"), encoding: .utf8)
             .replacingOccurrences(of: "http://localhost:0", with: server.url.absoluteString)
-        cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: substitutions)
+        cache = try SubstitutionCache(manifestData: Data(manifest.utf8), folder: substitutions)
     }
 
     deinit { server.stop() }

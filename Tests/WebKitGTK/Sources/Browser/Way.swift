@@ -14,7 +14,7 @@ enum Way: String, CaseIterable, Sendable {
 
     /// Opens a view that shows pages in this way.
     func browser(
-        _ cache: LocalSubstitutionCache,
+        _ cache: SubstitutionCache,
         forwardingTo hosts: Set<String>,
         _ archive: (any ResponseArchive)? = nil
     ) async throws -> Browser {

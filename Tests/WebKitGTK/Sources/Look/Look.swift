@@ -50,7 +50,7 @@ struct Look {
             throw BrowserError("name both PAGE and --manifest, or neither; see --help")
         }
         let demo = page == nil ? try DemoSite() : nil
-        let cache = try demo?.cache ?? LocalSubstitutionCache(manifest: URL(fileURLWithPath: manifest ?? ""))
+        let cache = try demo?.cache ?? SubstitutionCache(manifest: URL(fileURLWithPath: manifest ?? ""))
         let address = page ?? demo?.page ?? ""
         guard let origin = WebOrigin(address) else {
             throw BrowserError("\(quoted(address)) is not an http or https URL")

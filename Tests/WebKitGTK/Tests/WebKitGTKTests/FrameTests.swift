@@ -51,7 +51,7 @@ extension WebKitTests {
             try folder.write(html, to: "around.html")
             try folder.write(framed, to: "framed.html")
             let manifest = #"{ "\#(base)/around": "around.html", "\#(base)/framed": "framed.html" }"#
-            let cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
+            let cache = try SubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
             let server = SchemeServer(cache, forwardingTo: ["x.localhost:\(plain.url.port ?? 0)"])
             let browser = try await Browser(proxy: plain.url.absoluteString) { server.reply(to: $0) }
             try await browser.begin(isAroundSecure ? "\(address)/around" : "\(open.url.absoluteString)/")
@@ -122,7 +122,7 @@ extension WebKitTests {
             defer { site.stop() }
             let first = "a.localhost:\(site.url.port ?? 0)"
             let folder = try TemporaryFolder()
-            let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+            let cache = try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
             for way in [Way.network, .mirror] {
                 other.forgetRequests()
                 let browser = try await way.browser(cache, forwardingTo: [first, second])

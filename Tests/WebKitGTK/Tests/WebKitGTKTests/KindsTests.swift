@@ -17,14 +17,14 @@ extension WebKitTests {
     /// Tests of a page that loads one resource of each kind from a server that counts the requests.
     @Suite("Kinds of resources of a page", .serialized)
     struct KindsTests {
-        private func reports(prefix: String, expressions: (LocalSubstitutionCache) -> [String]) async throws
+        private func reports(prefix: String, expressions: (SubstitutionCache) -> [String]) async throws
             -> [KindsSite.Report]
         {
             let folder = try TemporaryFolder()
             let site = try await KindsSite(in: folder, domain: "localhost", prefix: prefix)
             defer { site.stop() }
             let manifest = folder.url.appendingPathComponent("manifest.json")
-            let cache = try LocalSubstitutionCache(manifest: manifest)
+            let cache = try SubstitutionCache(manifest: manifest)
             let hosts = Set(site.bases.compactMap { WebOrigin($0)?.authority })
             let server = SchemeServer(cache, forwardingTo: prefix.isEmpty ? [] : hosts)
             let cookies = PageCookies([])
@@ -65,7 +65,7 @@ extension WebKitTests {
         func kinds() async throws {
             let fixtures = Repository.folder.appendingPathComponent("Tests/LocalSubstitutionWebViewsTests/Fixtures")
             let kinds = try NineKinds(fixtures: fixtures)
-            let cache = try LocalSubstitutionCache(manifest: kinds.folder.url.appendingPathComponent("manifest.json"))
+            let cache = try SubstitutionCache(manifest: kinds.folder.url.appendingPathComponent("manifest.json"))
             let authority = String(kinds.server.url.absoluteString.dropFirst("http://".count))
             var text = ""
             let pages = [

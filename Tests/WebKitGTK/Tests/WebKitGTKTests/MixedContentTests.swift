@@ -70,7 +70,7 @@ extension WebKitTests {
             try folder.write(html, to: "page.html")
             let headers = policy.isEmpty ? "" : #", "headers": { "Content-Security-Policy": "\#(policy)" }"#
             let manifest = #"{ "\#(url)": { "file": "page.html"\#(headers) } }"#
-            let cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
+            let cache = try SubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
             let server = SchemeServer(cache, forwardingTo: [named])
             let browser = try await Browser(proxy: plain.url.absoluteString) { server.reply(to: $0) }
             try await browser.begin(way.address(of: url))

@@ -50,7 +50,7 @@ extension WebKitTests {
             defer { site.stop() }
             let (first, second) = ("a.localhost:\(site.url.port ?? 0)", "b.localhost:\(other.url.port ?? 0)")
             let folder = try TemporaryFolder()
-            let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+            let cache = try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
             let browser = try await way.browser(cache, forwardingTo: [first, second])
             // The second load sends the cookies that the first one has set.
             for number in 1...2 { try await browser.load(way.address(of: "http://\(first)/\(number)")) }

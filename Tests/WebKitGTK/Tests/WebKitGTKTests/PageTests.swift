@@ -78,7 +78,7 @@ extension WebKitTests {
         /// A site with a page, and an app with files for the page's stylesheet and for a large download.
         private struct Scene {
             let folder: TemporaryFolder
-            let cache: LocalSubstitutionCache
+            let cache: SubstitutionCache
             let site: LoopbackServer
 
             init(_ respond: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response) throws {
@@ -89,7 +89,7 @@ extension WebKitTests {
                 let url = site.url.absoluteString
                 let manifest = #"{ "\#(url)/site.css": "site.css", "\#(url)/huge.bin": "huge.bin" }"#
                 try folder.write(manifest, to: "manifest.json")
-                cache = try LocalSubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
+                cache = try SubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
             }
 
             var authority: String { String(site.url.absoluteString.dropFirst("http://".count)) }
@@ -335,7 +335,7 @@ extension WebKitTests {
             let promised = html.replacingOccurrences(of: "INTEGRITY", with: "sha256-\(digest.output)")
             try Data(promised.utf8).write(to: page)
             let manifest = #"{ "https://site.test/": "site/", "https://cdn.test/": "cdn/" }"#
-            let cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
+            let cache = try SubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
             let browser = try await Way.mirror.browser(cache, forwardingTo: [])
             try await browser.load("substitution-https://site.test/dir/")
             var title = "-"
@@ -364,7 +364,7 @@ extension WebKitTests {
                   "//[::1]:8080/a": { "file": "a.css", "ignoreQuery": true },
                   "https://x/b?c=d": { "file": "a.css", "ignoreQuery": ["v", "utm_*", "a.b|c"] } }
                 """
-            let cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
+            let cache = try SubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
             let pages = try PageExtension(cache.substitutions, name: "manifest.json")
             struct Rule: Decodable {
                 struct Condition: Decodable { let regexFilter: String }

@@ -19,7 +19,7 @@ extension WebKitTests {
             let site = try KeepingSite(in: folder)
             defer { site.stop() }
             let manifest = folder.url.appendingPathComponent("Substitutions/manifest.json")
-            let cache = try LocalSubstitutionCache(manifest: manifest)
+            let cache = try SubstitutionCache(manifest: manifest)
             #expect(Ruleset(cache.substitutions) { _ in nil }.rules.contains { $0.filter.start == site.address })
             let browser = try await Way.rules.browser(cache, forwardingTo: [])
             let open = {
