@@ -23,8 +23,8 @@ let package = Package(
                     "Library/LocalSubstitutionCache/\($0)"
                 },
             sources: [
-                "Library/LocalSubstitutionCache/LocalSubstitutionCache.swift",
-                "Library/LocalSubstitutionCache/LocalSubstitutionCache+Newer.swift",
+                "Library/LocalSubstitutionCache/SubstitutionCache.swift",
+                "Library/LocalSubstitutionCache/SubstitutionCache+Newer.swift",
                 "Library/LocalSubstitutionCache/Files",
                 "Library/LocalSubstitutionCache/Loading",
                 "Library/LocalSubstitutionCache/Manifest",
