@@ -251,13 +251,8 @@ struct Demo {
             case .failure(let error): say("\(error)\nThe previous version stays in use.")
             }
         }
-        cache.onRequest = { event in
-            switch event {
-            case .hit(let url, let file): say("  \(url.url.path): \(file.file)")
-            case .miss: break
-            case .fallback(let url, let file): say("  \(url.url.path): \(file?.file ?? "a copy"), after the network")
-            }
-        }
+        let events = cache.events
+        Task { for await event in events where event.kind != .miss { say("  \(event)") } }
         if mode == .offline { site.server.stop() }
         let showcase = try Showcase(of: site)
         say("Open \(showcase.server.url.absoluteString)/ in a browser. End with Control-C.")

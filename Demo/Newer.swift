@@ -42,7 +42,7 @@ struct Newer {
     private func launch(with downloads: String) throws -> SubstitutionCache {
         let url = home.appendingPathComponent("App.bundle")
         guard let bundle = Bundle(url: url) else { throw CocoaError(.fileNoSuchFile) }
-        return try SubstitutionCache(bundle: bundle, orNewer: home.appendingPathComponent(downloads))
+        return try SubstitutionCache(bundle: bundle, newerFolder: home.appendingPathComponent(downloads))
     }
 
     private static let mark = Data("/* version 1 */\n".utf8)
@@ -63,6 +63,6 @@ struct Newer {
         defer { cache.uninstall() }
         let load = try await MeasuredLoad(stylesheet, in: .shared)
         let isNewer = load.body.suffix(Self.mark.count) == Self.mark
-        return (name, cache.version, load.answerer == "bundle" && isNewer == (cache.version == 1))
+        return (name, cache.manifestVersion, load.answerer == "bundle" && isNewer == (cache.manifestVersion == 1))
     }
 }

@@ -14,8 +14,8 @@ func makeCache() throws -> SubstitutionCache {
         create: true
     )
     let place = support.appendingPathComponent("MyApp/Substitutions")
-    let cache = try SubstitutionCache(bundle: .main, orNewer: place)
-    if let reason = cache.passedOver { print("version \(cache.version) answers: \(reason)") }
+    let cache = try SubstitutionCache(bundle: .main, newerFolder: place)
+    if let reason = cache.newerFolderError { print("version \(cache.manifestVersion) answers: \(reason)") }
     return cache
 }
 
@@ -23,7 +23,7 @@ func adopt(_ unpacked: URL, in cache: SubstitutionCache) {
     do throws(ManifestError) {
         try cache.adopt(unpacked)
     } catch {
-        print("version \(cache.version) answers on: \(error)")
+        print("version \(cache.manifestVersion) answers on: \(error)")
     }
 }
 // snippet.hide

@@ -9,7 +9,7 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-final class Stub: URLProtocol {}
+nonisolated final class Stub: URLProtocol {}
 
 // snippet.show
 let configuration = URLSessionConfiguration.ephemeral

@@ -15,7 +15,7 @@ struct DemoApp: App {
 
     init() {
         cache = Result { () throws(ManifestError) in
-            try SubstitutionCache(bundle: .module, orNewer: NewerFolder.place)
+            try SubstitutionCache(bundle: .module, newerFolder: NewerFolder.place)
         }
         (try? cache.get())?.install()
         // A shipped app records nothing.

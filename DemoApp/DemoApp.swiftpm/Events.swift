@@ -13,21 +13,13 @@ final class Events: ObservableObject {
 
     /// Lists each load from now on, the last one first.
     func follow(_ cache: SubstitutionCache) {
-        cache.onRequest = { [weak self] event in
-            Task { @MainActor [weak self] in self?.add(event) }
+        let events = cache.events
+        Task { [weak self] in
+            for await event in events { self?.add(event) }
         }
     }
 
-    private func add(_ event: RequestEvent) {
-        let text =
-            switch event {
-            case .hit(let url, let substitution): "\(url): \(substitution.file)"
-            case .miss(let url): "\(url): no file, at least not before the network"
-            case .fallback(let url, let substitution):
-                "\(url): \(substitution?.file ?? "a copy"), after the network"
-            }
-        lines.insert(Line(id: lines.count, text: text), at: 0)
-    }
+    private func add(_ event: RequestEvent) { lines.insert(Line(id: lines.count, text: "\(event)"), at: 0) }
 }
 
 /// Shows the app's loads, the last one first.

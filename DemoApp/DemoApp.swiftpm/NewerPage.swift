@@ -16,7 +16,7 @@ struct NewerFolder {
         try Data(
             """
             {
-              "$version": \(cache.version + 1),
+              "$version": \(cache.manifestVersion + 1),
               "//pictures.invalid/img/": "img/",
               "//pictures.invalid/img/tide.png": "img/ferry.png",
               "https://pictures.invalid/": "page.html"
@@ -41,7 +41,7 @@ struct NewerPage: View {
 
     var body: some View {
         List {
-            Text("Version \(folder.cache.version) answers. \(message)")
+            Text("Version \(folder.cache.manifestVersion) answers. \(message)")
             Button("Adopt a folder in which the tide is a ferry") { report(folder.adopt) }
             Button("Remove it") { report(folder.remove) }
         }

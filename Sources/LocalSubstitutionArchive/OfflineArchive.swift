@@ -34,7 +34,7 @@ public import FoundationNetworking
 ///   a `Vary` other than `Accept-Encoding` and `Origin`, because a copy is found by its URL alone;
 /// - all this holds for each request and response of a chain of redirects, and each host in it is named.
 ///
-/// ``refusals`` counts the responses that were not kept, by the field that was the reason. For a site that sets
+/// ``refusalCounts`` counts the responses that were not kept, by the field that was the reason. For a site that sets
 /// cookies, name its host in `hostsWithCredentials`, too, and call ``removeAll()`` when the user signs out.
 ///
 /// If a later request for the same URL fails because there is no connection, the kept response is replayed, whatever
@@ -73,13 +73,13 @@ public import FoundationNetworking
 /// All methods may be called on any thread.
 public final class OfflineArchive: ResponseArchive, Sendable {
     /// One kept response.
-    public struct Copy: Hashable, Sendable {
+    package struct Copy: Hashable, Sendable {
         /// The requested URL, normalised according to RFC 3986 §6.2.
-        public let url: URL
+        package let url: URL
         /// The time at which the response was received, from the network or from `URLCache`.
-        public let date: Date
+        package let date: Date
         /// The size of the copy's file, in bytes.
-        public let byteCount: Int
+        package let byteCount: Int
     }
 
     /// The reason why a response was not kept.
@@ -161,7 +161,7 @@ public final class OfflineArchive: ResponseArchive, Sendable {
     /// The copies in the archive, in no particular order; none if the directory cannot be listed.
     ///
     /// Cost: waits for copies that are being written, and then reads every file.
-    public var copies: [Copy] {
+    package var copies: [Copy] {
         directory.queue.sync {
             ((try? folder.files()) ?? []).compactMap { file in
                 guard let copy = folder.copy(in: file.url), let url = URL(string: copy.url) else { return nil }
@@ -175,7 +175,7 @@ public final class OfflineArchive: ResponseArchive, Sendable {
     /// Only GET requests to the archive's hosts count, and only for URLs whose responses it may keep. Requests that
     /// `including` refuses do not count. A failed load counts only if the archive had already refused its request, for
     /// example for its cookies.
-    public var refusals: [Refusal: Int] { counts.value }
+    public var refusalCounts: [Refusal: Int] { counts.value }
 
     /// Removes the copy of one URL, if there is one.
     ///

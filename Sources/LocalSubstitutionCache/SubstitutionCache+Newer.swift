@@ -2,27 +2,27 @@ public import Foundation
 
 extension SubstitutionCache {
     /// The `$version` of the manifest that answers; 0 if it has none.
-    public var version: Int { Int(clamping: table.value.version) }
+    public var manifestVersion: Int { Int(clamping: table.value.version) }
 
     /// The reason why the newer folder does not answer, though it exists.
     ///
     /// Nil if the folder answers, has no higher `$version`, or does not exist, and for a cache with another initialiser
-    /// than ``init(bundle:orNewer:reading:)``. The reason is that of the last choice.
-    public var passedOver: ManifestError? { table.value.passedOver }
+    /// than ``init(bundle:newerFolder:reading:)``. The reason is that of the last choice.
+    public var newerFolderError: ManifestError? { table.value.newerFolderError }
 
-    /// Moves a new folder to the path of ``init(bundle:orNewer:reading:)``, and answers with its files.
+    /// Moves a new folder to the path of ``init(bundle:newerFolder:reading:)``, and answers with its files.
     ///
     /// ```swift
     /// do {
     ///     try cache.adopt(unpacked)
     /// } catch {
-    ///     print("still version \(cache.version): \(error)")
+    ///     print("still version \(cache.manifestVersion): \(error)")
     /// }
     /// ```
     ///
     /// First, the whole folder is checked, as at a launch: its manifest, and every file that an entry names. Its
-    /// `$version` must be higher than ``version``, and than that of a folder at the path that has no error. To go back
-    /// to older files, bring them with a higher number.
+    /// `$version` must be higher than ``manifestVersion``, and than that of a folder at the path that has no error. To
+    /// go back to older files, bring them with a higher number.
     ///
     /// Then one rename moves the folder. A folder that was at the path stays there until this rename, and is removed
     /// afterwards. If the process is killed meanwhile, there is the one folder or the other, each whole. The replaced
@@ -49,7 +49,7 @@ extension SubstitutionCache {
             ManifestError(folder.appendingPathComponent("manifest.json").path, .notAdopted, reason)
         }
         guard let (place, reading) = source.newer else {
-            throw refusal("the cache was created without orNewer:, so this folder has no place")
+            throw refusal("the cache was created without newerFolder:, so this folder has no place")
         }
         let moved = folder.resolvingSymlinksInPath()
         let present = ManifestSource(candidate: place, reading: reading)

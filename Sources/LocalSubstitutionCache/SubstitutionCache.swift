@@ -52,34 +52,26 @@ public final class SubstitutionCache: URLCache, @unchecked Sendable {
 
     // MARK: - Creating a cache
 
-    /// Creates a cache from `Substitutions/manifest.json` in a bundle.
-    ///
-    /// The bundle's own lookup finds the folder: a `Substitutions` folder that is not localised, or else the one for
-    /// the user's language.
-    ///
-    /// - Parameter bundle: `.main` in an app made with Xcode, `.module` in a target of a Swift package.
-    /// - Throws: ``ManifestError`` with every error of the manifest and its files, or the first mistake in its JSON.
-    public convenience init(bundle: Bundle) throws(ManifestError) {
-        try self.init(manifest: Self.manifest(in: bundle))
-    }
-
     /// Creates a cache from `Substitutions/manifest.json` in a bundle, or from a newer folder.
+    ///
+    /// The bundle's own lookup finds its folder: a `Substitutions` folder that is not localised, or else the one for
+    /// the user's language.
     ///
     /// ```swift
     /// let downloads = URL.applicationSupportDirectory.appending(path: "Substitutions", directoryHint: .isDirectory)
-    /// let cache = try SubstitutionCache(bundle: .main, orNewer: downloads)
-    /// if let error = cache.passedOver { print(error) }
+    /// let cache = try SubstitutionCache(bundle: .main, newerFolder: downloads)
+    /// if let error = cache.newerFolderError { print(error) }
     /// cache.install()
     /// ```
     ///
-    /// The folder answers if the `$version` in its `manifest.json` is higher than in the bundle's. Otherwise the bundle
-    /// answers, also if both are equal, so that no old download hides the files of a newer app. The two are never
-    /// mixed. The choice is made here, in ``reload()`` and in ``adopt(_:)``.
+    /// The newer folder answers if the `$version` in its `manifest.json` is higher than in the bundle's. Otherwise the
+    /// bundle answers, also if both are equal, so that no old download hides the files of a newer app. The two are
+    /// never mixed. The choice is made here, in ``reload()`` and in ``adopt(_:)``.
     ///
     /// The folder never stops a launch. If anything in it is wrong, or changes while it is read, it is passed over, and
-    /// ``passedOver`` has the reason. This also applies to a manifest of more than 16 MB, and to a script, stylesheet,
-    /// JSON or image that begins like a page of HTML. A folder that does not exist is no error. But an error in the
-    /// bundle is thrown, whatever the folder holds, so that developers see it.
+    /// ``newerFolderError`` has the reason. This also applies to a manifest of more than 16 MB, and to a script,
+    /// stylesheet, JSON or image that begins like a page of HTML. A folder that does not exist is no error. But an
+    /// error in the bundle is thrown, whatever the folder holds, so that developers see it.
     ///
     /// To switch all substitutions off, bring a folder with the manifest `{ "$version": 13 }`, the number being higher.
     ///
@@ -88,20 +80,23 @@ public final class SubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - bundle: `.main` in an app made with Xcode, `.module` in a target of a Swift package.
-    ///   - folder: The folder, a file URL. The app brings it by its own means, and trusts what it brings.
-    ///   - reading: How the folder's files are loaded into memory, at most 100 MB of them as copies. Choose
+    ///   - folder: The newer folder, a file URL; nil for none. The app brings it by its own means, and trusts what it
+    ///     brings.
+    ///   - reading: How the newer folder's files are loaded into memory, at most 100 MB of them as copies. Choose
     ///     ``ReadingMode/mapped`` only if files are never written in place there, as when ``adopt(_:)`` alone changes
     ///     the folder.
     /// - Throws: ``ManifestError`` with every error of the bundle's manifest and its files, or the first mistake in its
     ///   JSON.
     public convenience init(
         bundle: Bundle,
-        orNewer folder: URL,
+        newerFolder folder: URL? = nil,
         reading: ReadingMode = .copied
     ) throws(ManifestError) {
         let manifest = try Self.manifest(in: bundle)
         let own = manifest.deletingLastPathComponent()
-        try self.init(ManifestSource(file: manifest, folder: own, reading: .mapped, newer: (folder, reading)))
+        try self.init(
+            ManifestSource(file: manifest, folder: own, reading: .mapped, newer: folder.map { ($0, reading) })
+        )
     }
 
     /// Creates a cache from a manifest file and the files beside it.
@@ -130,18 +125,37 @@ public final class SubstitutionCache: URLCache, @unchecked Sendable {
         try self.init(ManifestSource(text: data, folder: folder, reading: reading))
     }
 
-    /// Creates a cache with any initialiser, but off the caller's thread and actor.
+    // MARK: - Creating a cache off the caller's thread
+
+    /// Does the same as ``init(bundle:newerFolder:reading:)``, but off the caller's thread and actor.
     ///
     /// ```swift
-    /// let cache = try await SubstitutionCache.load(.init(bundle: .main))
+    /// let cache = try await SubstitutionCache.load(bundle: .main)
     /// ```
-    ///
-    /// - Parameter make: A call of an initialiser.
-    /// - Returns: The cache.
-    /// - Throws: The initialiser's error.
     @concurrent public static func load(
-        _ make: @autoclosure @Sendable () throws(ManifestError) -> SubstitutionCache
-    ) async throws(ManifestError) -> SubstitutionCache { try make() }
+        bundle: Bundle,
+        newerFolder folder: URL? = nil,
+        reading: ReadingMode = .copied
+    ) async throws(ManifestError) -> SubstitutionCache {
+        try SubstitutionCache(bundle: bundle, newerFolder: folder, reading: reading)
+    }
+
+    /// Does the same as ``init(manifest:reading:)``, but off the caller's thread and actor.
+    @concurrent public static func load(
+        manifest url: URL,
+        reading: ReadingMode = .mapped
+    ) async throws(ManifestError) -> SubstitutionCache {
+        try SubstitutionCache(manifest: url, reading: reading)
+    }
+
+    /// Does the same as ``init(manifestData:folder:reading:)``, but off the caller's thread and actor.
+    @concurrent public static func load(
+        manifestData data: Data,
+        folder: URL,
+        reading: ReadingMode = .mapped
+    ) async throws(ManifestError) -> SubstitutionCache {
+        try SubstitutionCache(manifestData: data, folder: folder, reading: reading)
+    }
 
     /// The designated initialiser on every platform.
     ///
@@ -195,7 +209,7 @@ public final class SubstitutionCache: URLCache, @unchecked Sendable {
     /// Reads the manifest and its files again; later requests get the new responses.
     ///
     /// Responses that were returned before do not change. A cache that was created from a manifest in memory keeps the
-    /// manifest's text, but reads the files again. A cache that was created with ``init(bundle:orNewer:reading:)``
+    /// manifest's text, but reads the files again. A cache that was created with ``init(bundle:newerFolder:reading:)``
     /// chooses again. If a page is loading, some of its files may be of the old set and some of the new.
     ///
     /// - Throws: ``ManifestError``; the cache then keeps the previous substitutions.
@@ -209,12 +223,11 @@ public final class SubstitutionCache: URLCache, @unchecked Sendable {
     /// Retains an object until the cache is deallocated or this method is called again.
     package func retainCompanion(_ companion: any AnyObject & Sendable) { _ = self.companion.replace(with: companion) }
 
-    /// A closure for the app's own log or metrics; nil, the default, costs nothing.
+    /// The requests from now on, for the app's own log or metrics; each call returns another stream.
     ///
     /// ```swift
-    /// cache.onRequest = { event in
-    ///     if case .hit(let url, let substitution) = event { print("\(url): \(substitution.file)") }
-    /// }
+    /// let events = cache.events
+    /// Task { for await event in events { print(event) } }
     /// ```
     ///
     /// Each load of a session that uses this cache or, while the cache is installed, ``SubstitutionURLProtocol`` is
@@ -222,27 +235,38 @@ public final class SubstitutionCache: URLCache, @unchecked Sendable {
     /// response, a fallback follows. Requests of web views are reported, too. Where URL loading asks again after a
     /// redirect, as on Apple's platforms, the new URL is also reported.
     ///
-    /// The closure is called on a queue of the library, for one event at a time, shortly after URL loading has asked.
-    /// So it may call the cache and load requests. Set it before the first load. A lookup by the app itself is a hit if
-    /// a file answers, and otherwise no event.
+    /// An event comes shortly after URL loading has asked, so take the stream before the first load. A stream keeps up
+    /// to 1,000 events that wait; then the oldest are dropped. It ends when the cache is deallocated. It costs nothing
+    /// once its last copy and iterator are gone, or once the task that reads it is cancelled. A lookup by the app
+    /// itself is a hit if a file answers, and otherwise no event.
     ///
     /// In a session without ``SubstitutionURLProtocol``, no event reports a request that reloads, or that has an
     /// `Authorization` field, if an entry without `when` names its URL.
     ///
-    /// While a closure is set, ``SubstitutionURLProtocol`` on Linux also loads the requests that no file answers, as it
-    /// does while a recording runs.
-    public var onRequest: (@Sendable (RequestEvent) -> Void)? {
-        get { table.observers?.events?.onRequest }
-        set {
-            let events = newValue.map { EventReporter($0) }
-            table.changeObservers { RequestObservers(events, $0?.recording) }
+    /// While there is a stream, ``SubstitutionURLProtocol`` on Linux also loads the requests that no file answers, as
+    /// it does while a recording runs.
+    public var events: AsyncStream<RequestEvent> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1000)) { continuation in
+            let reporter = EventReporter { event in
+                if let event { continuation.yield(event) } else { continuation.finish() }
+            }
+            let id = ObjectIdentifier(reporter)
+            continuation.onTermination = { [weak self] _ in
+                self?.changeReporters { $0.filter { ObjectIdentifier($0) != id } }
+            }
+            changeReporters { $0 + [reporter] }
         }
+    }
+
+    /// Changes the list of those that report to the app; internal for tests.
+    func changeReporters(_ change: @Sendable ([EventReporter]) -> [EventReporter]) {
+        table.changeObservers { RequestObservers(change($0?.events ?? []), $0?.recording) }
     }
 
     /// The observer that records the requests; nil for none, as in every released app.
     package var observer: (any RequestObserver)? {
         get { observers?.recording }
-        set { table.changeObservers { RequestObservers($0?.events, newValue) } }
+        set { table.changeObservers { RequestObservers($0?.events ?? [], newValue) } }
     }
 
     /// The observers of the requests; nil for none.
@@ -298,7 +322,7 @@ public final class SubstitutionCache: URLCache, @unchecked Sendable {
         guard let observers, !request.isMarked else { return answer(dataTask, request, decision, completionHandler) }
         answer(dataTask, request, decision) { response in
             // If only the protocol may answer with the file, it tells the app's closure itself.
-            let told = response == nil && decision.file != nil ? RequestObservers(nil, observers.recording) : observers
+            let told = response == nil && decision.file != nil ? RequestObservers([], observers.recording) : observers
             told?.observe(Self.step(response, decision), of: request, by: dataTask)
             completionHandler(response)
         }

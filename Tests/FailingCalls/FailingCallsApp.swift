@@ -122,7 +122,7 @@ private struct Operations {
             throw CocoaError(.fileNoSuchFile)
         }
         let downloads = folder.appendingPathComponent("Application Support/downloads")
-        return try SubstitutionCache(bundle: bundle, orNewer: downloads)
+        return try SubstitutionCache(bundle: bundle, newerFolder: downloads)
     }
 
     /// Prints which version answers, with the bytes of each file, and the reason if the newer folder is passed over.
@@ -131,7 +131,10 @@ private struct Operations {
             let data = try cache.cachedResponse(for: request(substitution.url))?.data
             return String(decoding: data ?? Data(), as: UTF8.self)
         }
-        print("\(cache.version): \(texts.joined(separator: " "))", cache.passedOver.map { " (\($0))" } ?? "")
+        print(
+            "\(cache.manifestVersion): \(texts.joined(separator: " "))",
+            cache.newerFolderError.map { " (\($0))" } ?? ""
+        )
     }
 
     func launch() throws {
@@ -157,7 +160,7 @@ private struct Operations {
         try? FileManager.default.removeItem(at: incoming)
         print("ready")
         fflush(nil)
-        for version in (cache.version + 1)... {
+        for version in (cache.manifestVersion + 1)... {
             try FileManager.default.createDirectory(at: incoming, withIntermediateDirectories: true)
             let manifest = "{ \"$version\": \(version), \"https://example.com/\": \"./\" }"
             try Data(manifest.utf8).write(to: incoming.appendingPathComponent("manifest.json"))

@@ -29,7 +29,7 @@ struct RecordingFileTests {
 
     private func makeLog(limit: Int? = nil) throws -> RecordingLog {
         var options = Recording.Options(hosts: ["example.com"])
-        options.limit = limit ?? options.limit
+        options.maximumFileSize = limit ?? options.maximumFileSize
         return RecordingLog(cache, try RecordingFile(file), options)
     }
 
@@ -82,7 +82,7 @@ struct RecordingFileTests {
         }
         try recording.stop()
         let miss = try #require(recording.summary.misses.first)
-        #expect(miss.times == 3 && miss.byteCount == (Int(length) == 5000 ? 15_000 : 0))
+        #expect(miss.loadCount == 3 && miss.byteCount == (Int(length) == 5000 ? 15_000 : 0))
         #expect(recording.summary.description.contains("3 ×"))
     }
 
@@ -117,8 +117,8 @@ struct RecordingFileTests {
             try log.save()
         }
         let summary = log.summary
-        #expect(summary.requestCount == 3 && summary.omitted == (isOmitted ? 3 : 0))
-        if !isOmitted { #expect(summary.fileResponseCount == 3 && summary.bytesFromFiles == 3000) }
+        #expect(summary.requestCount == 3 && summary.omittedRequestCount == (isOmitted ? 3 : 0))
+        if !isOmitted { #expect(summary.fileResponseCount == 3 && summary.fileByteCount == 3000) }
         let text = try String(contentsOf: file, encoding: .utf8)
         #expect(text.components(separatedBy: "\"request\":").count == (isOmitted ? 1 : 2), "\(text)")
         #expect(text.contains("\"times\":3") != isOmitted && !text.contains("\"ended\""), "\(text)")
@@ -130,7 +130,7 @@ struct RecordingFileTests {
         for _ in 0..<100 { log.observe(.answered(head, byteCount: 1), of: request, by: nil) }
         try log.save()
         let text = try String(contentsOf: file, encoding: .utf8)
-        #expect(text.contains("\"times\":100") && log.summary.omitted == 0, "\(text)")
+        #expect(text.contains("\"times\":100") && log.summary.omittedRequestCount == 0, "\(text)")
     }
 
     @Test("A load in progress is written at the end, and says that it has not ended")
@@ -272,7 +272,7 @@ struct RecordingFileTests {
     func full() throws {
         let cache = try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
         var options = Recording.Options(hosts: ["example.com"])
-        options.limit = 5000
+        options.maximumFileSize = 5000
         let log = RecordingLog(cache, try RecordingFile(file), options)
         func load(_ numbers: Range<Int>) throws -> [Int] {
             for number in numbers {
@@ -290,7 +290,7 @@ struct RecordingFileTests {
         let counts = try load(0..<100)
         #expect(counts.allSatisfy { (1..<50).contains($0) }, "\(counts)")
         #expect(try load(100..<1000) == counts)
-        #expect(log.summary.requestCount == 2000 && log.summary.omitted == 2000 - counts[0])
+        #expect(log.summary.requestCount == 2000 && log.summary.omittedRequestCount == 2000 - counts[0])
     }
 
     // Only macOS and Linux can start processes.

@@ -42,7 +42,7 @@ struct RulesetTests {
     private func rules(_ manifest: String) throws -> [String] {
         let ruleset = try ruleset(manifest)
         return ruleset.rules.map { rule in
-            "\(rule.filter.pattern ?? rule.filter.regularExpression) → \(ruleset.substitutions[rule.substitution].file)"
+            "\(rule.filter.pattern ?? rule.filter.regularExpression) → \(ruleset.substitutions[rule.substitution].path)"
         }.sorted()
     }
 
@@ -265,7 +265,7 @@ struct RulesetTests {
     func composition(name: String) throws {
         let ruleset = try ruleset(#"{ "https://h/f/": "f/" }"#)
         let rules = try ruleset.rules.filter { try RuleMatcher($0.filter).matches("https://h/f/\(name)") }
-        #expect(rules.map { ruleset.substitutions[$0.substitution].file } == ["f/ü.css"])
+        #expect(rules.map { ruleset.substitutions[$0.substitution].path } == ["f/ü.css"])
     }
 
     @Test(
@@ -322,7 +322,7 @@ struct RulesetTests {
                     let substitution = ruleset.substitutions[rule.substitution]
                     try #require(explanation.answer == .cacheAndProtocol, "\(url): \(explanation) in \(text)")
                     try #require(
-                        explanation.substitution?.file == substitution.file
+                        explanation.substitution?.path == substitution.path
                             && explanation.substitution?.line == substitution.line,
                         "\(url): \(explanation), and not \(substitution) in \(text)"
                     )

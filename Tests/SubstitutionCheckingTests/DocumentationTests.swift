@@ -261,13 +261,13 @@ struct DocumentationTests {
         Limit(
             "up to 2 MB each and 20 MB",
             "\(catalog)/TestingYourApp.md",
-            "largestBody = 2_000_000",
+            "maximumBodySize = 2_000_000",
             "LocalSubstitutionDevelopment/Recording/Recording.swift"
         ),
         Limit(
             "20 MB in total",
             "\(catalog)/TestingYourApp.md",
-            "limit = 20_000_000",
+            "maximumFileSize = 20_000_000",
             "LocalSubstitutionDevelopment/Recording/Recording.swift"
         ),
         Limit(

@@ -66,7 +66,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
             let stock = (previous as? SubstitutionCache)?.predecessor ?? previous
             configuration.urlCache = FrontCache(stock, isShared: true)
         }
-        URLSession.shared.registerForSubstitutions()
+        try? SessionLink.register(.shared)
     }
 
     /// Puts a front cache in front of a configuration's cache, if that is a plain `URLCache` and not the shared one.

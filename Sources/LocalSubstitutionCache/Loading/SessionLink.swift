@@ -107,11 +107,11 @@ final class SessionLink: @unchecked Sendable {
     // On Linux a session's configuration is the live object; on Apple's systems a session returns only copies of it. A
     // test package for Linux defines APPLE_LOADING to run the code for Apple's systems.
     #if canImport(FoundationNetworking) && !APPLE_LOADING
-    /// Registers a session with the link of a class that its configuration lists; returns true.
+    /// Registers a session with the link of a class that its configuration lists.
     ///
     /// If the configuration lists no such class, one is added before Foundation's classes, and so after the app's.
     /// Foundation reads the list of classes without a lock, so the session must not have tasks yet.
-    static func register(_ session: URLSession) -> Bool {
+    static func register(_ session: URLSession) throws {
         var classes = session.configuration.protocolClasses ?? []
         if !classes.contains(where: { $0 is any SubstitutingClass.Type }) {
             let place = classes.firstIndex(where: SystemProtocols.contains) ?? classes.endIndex
@@ -123,7 +123,6 @@ final class SessionLink: @unchecked Sendable {
             // A protocol cannot tell two sessions of one class from each other, and they may add different fields.
             if !link.link(session, &released) { link.registeredFields = nil }
         }
-        return true
     }
 
     /// The class that is registered with `URLProtocol` while a cache is installed.
@@ -149,16 +148,27 @@ final class SessionLink: @unchecked Sendable {
 
     /// Registers a session with the link of a class that its configuration lists.
     ///
-    /// Returns false if the configuration lists no such class, or if another session that still exists is registered
-    /// with that class. For the shared session, returns true while a cache is installed.
-    static func register(_ session: URLSession) -> Bool {
-        if session === URLSession.shared { return Installation.current != nil }
+    /// - Throws: ``RegistrationError`` if the configuration lists no such class, or if another session that exists is
+    ///   registered with that class. The shared session is registered while a cache is installed.
+    static func register(_ session: URLSession) throws {
+        if session === URLSession.shared, Installation.current != nil { return }
         let classes = session.configuration.protocolClasses ?? []
-        return locked { released in
-            classes.lazy.compactMap { links[ObjectIdentifier($0)] }.first?.link(session, &released) ?? false
+        let isLinked = locked { released in
+            classes.lazy.compactMap { links[ObjectIdentifier($0)] }.first?.link(session, &released)
         }
+        if isLinked != true { throw RegistrationError(description: isLinked == nil ? Self.unlisted : Self.taken) }
     }
+
+    private static let unlisted =
+        "the session does not consult SubstitutionURLProtocol; call useSubstitutions() on its configuration before the "
+        + "session is created (for URLSession.shared, call install() of a cache)"
+    private static let taken = "another registered session has this configuration; give each one of its own"
     #endif
+}
+
+/// The reason why a session cannot be registered.
+struct RegistrationError: Error, CustomStringConvertible {
+    let description: String
 }
 
 private enum Zero<Digits> {}

@@ -28,7 +28,7 @@ extension URLSession {
         let configuration = configuration.withoutSubstitutions()
         configuration.useSubstitutions()
         self.init(configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
-        registerForSubstitutions()
+        try? SessionLink.register(self)
     }
 
     /// Registers this session for network-first entries and for an archive, which Apple's platforms need.
@@ -51,14 +51,14 @@ extension URLSession {
     /// that is created from this one's configuration may load with this session's configuration. The library's other
     /// objects for a session that has ended are freed when `useSubstitutions()` is called again.
     ///
-    /// - Returns: True if the session consults ``SubstitutionURLProtocol``. On Linux it is always true, even without
-    ///   `useSubstitutions()`. On Apple's platforms it is true if `useSubstitutions()` was called on the session's
-    ///   configuration, and no other registered session with that configuration still exists. If such a session still
-    ///   exists, this session's network-first loads use that session's configuration, and ask its delegate about
-    ///   redirects. So give each session its own configuration. (For `URLSession.shared` on Apple's platforms, it is
-    ///   true while a cache is installed.) On watchOS the call has no effect.
-    @discardableResult
-    public func registerForSubstitutions() -> Bool { SessionLink.register(self) }
+    /// On watchOS the call has no effect.
+    ///
+    /// - Throws: On Apple's platforms, an error whose description says why the session is not registered:
+    ///   `useSubstitutions()` was not called on its configuration, or another registered session with that
+    ///   configuration still exists, or, for `URLSession.shared`, no cache is installed. If another session exists,
+    ///   this session's network-first loads use that session's configuration, and ask its delegate about redirects. So
+    ///   give each session its own configuration. On Linux, this method throws nothing.
+    public func registerForSubstitutions() throws { try SessionLink.register(self) }
 }
 
 extension URLSessionConfiguration {

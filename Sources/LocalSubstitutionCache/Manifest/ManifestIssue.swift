@@ -24,9 +24,7 @@ public struct ManifestIssue: Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
         /// Creates a code, for example to compare it with a printed one.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
     }
 
     /// The severity of the issue, which decides whether the manifest can be used.
@@ -52,84 +50,82 @@ public struct ManifestIssue: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// `file:line:column: severity: message`.
-    public var description: String {
-        "\(visible(file)):\(line):\(column): \(severity.rawValue): \(message)"
-    }
+    public var description: String { "\(visible(file)):\(line):\(column): \(severity.rawValue): \(message)" }
 }
 
 extension ManifestIssue.Code {
     // The text of the file.
 
     /// The file is not valid JSON (RFC 8259).
-    package static let syntax = Self(rawValue: "syntax")
+    public static let syntax = Self(rawValue: "syntax")
     /// The file is not UTF-8.
-    package static let encoding = Self(rawValue: "encoding")
+    public static let encoding = Self(rawValue: "encoding")
     /// Objects and lists are nested too deeply.
-    package static let nesting = Self(rawValue: "nesting")
+    public static let nesting = Self(rawValue: "nesting")
     /// The manifest itself cannot be found or read.
-    package static let unreadableManifest = Self(rawValue: "unreadable-manifest")
+    public static let unreadableManifest = Self(rawValue: "unreadable-manifest")
 
     // Names and kinds of values.
 
     /// A value is of the wrong kind, for example a number where a string is needed.
-    package static let wrongKind = Self(rawValue: "wrong-kind")
+    public static let wrongKind = Self(rawValue: "wrong-kind")
     /// A name occurs twice in one object, or two keys are the same URL.
-    package static let duplicateKey = Self(rawValue: "duplicate-key")
+    public static let duplicateKey = Self(rawValue: "duplicate-key")
     /// A field that entries do not have.
-    package static let unknownField = Self(rawValue: "unknown-field")
+    public static let unknownField = Self(rawValue: "unknown-field")
     /// An entry without `file`.
-    package static let missingField = Self(rawValue: "missing-field")
+    public static let missingField = Self(rawValue: "missing-field")
 
     // Fields.
 
     /// A key that is not a URL for which this library can substitute a file.
-    package static let badURL = Self(rawValue: "bad-url")
+    public static let badURL = Self(rawValue: "bad-url")
     /// A path that is not a plain path below the manifest's folder.
-    package static let badPath = Self(rawValue: "bad-path")
+    public static let badPath = Self(rawValue: "bad-path")
     /// A media type that RFC 9110 §8.3.1 does not allow, or a media type for a folder.
-    package static let badType = Self(rawValue: "bad-type")
+    public static let badType = Self(rawValue: "bad-type")
     /// A header name or value that RFC 9110 §5 does not allow.
-    package static let badHeader = Self(rawValue: "bad-header")
+    public static let badHeader = Self(rawValue: "bad-header")
     /// A header field that a manifest may not set.
-    package static let reservedHeader = Self(rawValue: "reserved-header")
+    public static let reservedHeader = Self(rawValue: "reserved-header")
     /// A parameter name in `ignoreQuery` that cannot occur in a query.
-    package static let badQueryRule = Self(rawValue: "bad-query-rule")
+    public static let badQueryRule = Self(rawValue: "bad-query-rule")
     /// A condition in `when` that does not exist.
-    package static let badCondition = Self(rawValue: "bad-condition")
+    public static let badCondition = Self(rawValue: "bad-condition")
     /// A date in `until` that is not a day from 2000 to 9999 written as YYYY-MM-DD.
-    package static let badDate = Self(rawValue: "bad-date")
+    public static let badDate = Self(rawValue: "bad-date")
 
     /// A number in `$version` that is not whole, negative or too large.
-    package static let badVersion = Self(rawValue: "bad-version")
+    public static let badVersion = Self(rawValue: "bad-version")
 
     // Files.
 
     /// A file or folder that does not exist.
-    package static let missingFile = Self(rawValue: "missing-file")
+    public static let missingFile = Self(rawValue: "missing-file")
     /// A name that has letters in a different case on disk.
-    package static let wrongCase = Self(rawValue: "wrong-case")
+    public static let wrongCase = Self(rawValue: "wrong-case")
     /// A folder where a file is meant, a file where a folder is meant, or something that is neither.
-    package static let wrongFileKind = Self(rawValue: "wrong-file-kind")
+    public static let wrongFileKind = Self(rawValue: "wrong-file-kind")
     /// A file that cannot be opened or read.
-    package static let unreadableFile = Self(rawValue: "unreadable-file")
+    public static let unreadableFile = Self(rawValue: "unreadable-file")
     /// A path that leads out of the manifest's folder through a symbolic link.
-    package static let outsideFolder = Self(rawValue: "outside-folder")
+    public static let outsideFolder = Self(rawValue: "outside-folder")
     /// Symbolic links to folders or to each other, or a folder that holds more files than can be intended.
-    package static let endlessFolder = Self(rawValue: "endless-folder")
+    public static let endlessFolder = Self(rawValue: "endless-folder")
     /// More URLs than a manifest may map; each file of a folder is counted.
-    package static let tooManyURLs = Self(rawValue: "too-many-urls")
+    public static let tooManyURLs = Self(rawValue: "too-many-urls")
     /// URLs and header fields, or files of a newer folder, that are longer in total than a manifest may make them.
-    package static let tooLong = Self(rawValue: "too-long")
+    public static let tooLong = Self(rawValue: "too-long")
     /// A file with a mistake, such as content that does not match its type.
-    package static let wrongContent = Self(rawValue: "wrong-content")
+    public static let wrongContent = Self(rawValue: "wrong-content")
     /// A folder that cannot take the place of the one before it.
     ///
     /// See ``SubstitutionCache/adopt(_:)``.
-    package static let notAdopted = Self(rawValue: "not-adopted")
+    public static let notAdopted = Self(rawValue: "not-adopted")
     /// Changes to the manifest and its files cannot be detected.
     ///
     /// See ``SubstitutionCache/reloadWhenChanged(_:)``.
-    package static let notWatched = Self(rawValue: "not-watched")
+    public static let notWatched = Self(rawValue: "not-watched")
 }
 
 /// The errors for which a manifest was refused.
@@ -142,9 +138,7 @@ public struct ManifestError: Error, Equatable, CustomStringConvertible, Localize
     /// issue: nothing else is known of such a text.
     public let issues: [ManifestIssue]
 
-    package init(_ issues: [ManifestIssue]) {
-        self.issues = issues
-    }
+    package init(_ issues: [ManifestIssue]) { self.issues = issues }
 
     /// The maximum number of issues in ``description``, because no developer reads more, and logs are limited.
     static let maximumDescribed = 100
@@ -167,14 +161,10 @@ public struct ManifestError: Error, Equatable, CustomStringConvertible, Localize
 
 extension ManifestError {
     /// Creates an error with one issue: the manifest could not be read at all.
-    init(unreadable path: String, because reason: String) {
-        self.init(path, .unreadableManifest, reason)
-    }
+    init(unreadable path: String, because reason: String) { self.init(path, .unreadableManifest, reason) }
 
     /// Creates an error with one issue about the manifest as a whole.
     package init(_ path: String, _ code: ManifestIssue.Code, _ reason: String) {
-        self.init([
-            ManifestIssue(severity: .error, code: code, message: reason, file: path, line: 1, column: 1)
-        ])
+        self.init([ManifestIssue(severity: .error, code: code, message: reason, file: path, line: 1, column: 1)])
     }
 }

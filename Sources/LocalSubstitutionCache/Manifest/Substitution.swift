@@ -13,9 +13,9 @@ public struct Substitution: Sendable, CustomStringConvertible {
     package let folderLength: Int?
 
     /// The line of the entry in the manifest, from 1.
-    public let line: Int
+    package let line: Int
     /// The column of the entry in the manifest, from 1, in UTF-8 bytes.
-    public let column: Int
+    package let column: Int
 
     /// The URL as the manifest spells it.
     ///
@@ -23,14 +23,14 @@ public struct Substitution: Sendable, CustomStringConvertible {
     public var url: String { pattern.spelling }
 
     /// The file's path below the manifest's folder, as it is on disk.
-    public var file: String { foundFile.path }
+    public var path: String { foundFile.path }
 
     /// The response's `Content-Type`, such as `text/css; charset=utf-8`.
     ///
     /// Text and JavaScript have `charset=utf-8`, unless the entry names a charset.
     public var mediaType: String { type.description }
 
-    package var type: MediaType { (entry.type ?? MediaType(fileName: file) ?? .octetStream).withCharset }
+    package var type: MediaType { (entry.type ?? MediaType(fileName: path) ?? .octetStream).withCharset }
 
     /// The conditions under which the file answers instead of the network.
     ///
@@ -47,7 +47,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     package var realPath: String { foundFile.realPath.text }
 
     /// The path in the entry: this file's path, or the folder's path with a "/" at the end.
-    package var namedFile: String { entry.file?.value ?? file }
+    package var namedFile: String { entry.file?.value ?? path }
 
     /// The URL in the entry: this file's URL, or the folder's URL.
     package var namedURL: String { entry.key.value }
@@ -59,7 +59,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     package func isExpired(on date: Date) -> Bool { entry.until.map { $0.value < CalendarDay(date) } ?? false }
 
     /// `url → file`.
-    public var description: String { "\(visible(url)) → \(visible(file))" }
+    public var description: String { "\(visible(url)) → \(visible(path))" }
 }
 
 extension Substitution {

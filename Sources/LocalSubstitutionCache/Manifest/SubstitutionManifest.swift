@@ -128,7 +128,7 @@ struct ResolvedManifest {
                 known[path] = contents
                 return contents
             } catch {
-                findings.append(Finding(error, with: substitution.file, at: substitution.fileOffset))
+                findings.append(Finding(error, with: substitution.path, at: substitution.fileOffset))
                 return nil
             }
         }
@@ -154,7 +154,7 @@ struct ResolvedManifest {
         }
         var known: Set<FilePath> = []
         for (substitution, contents) in zip(substitutions, contents) {
-            let (name, offset, type) = (substitution.file, substitution.fileOffset, substitution.type)
+            let (name, offset, type) = (substitution.path, substitution.fileOffset, substitution.type)
             if type.isNeverPage, contents.isPage {
                 let cause = "\(quoted(name)) is a page of HTML, but is sent as \(type.essence)"
                 findings.append(Finding(offset: offset, severity: .error, code: .wrongContent, message: cause))

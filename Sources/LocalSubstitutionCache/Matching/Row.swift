@@ -102,7 +102,7 @@ package final class Row: @unchecked Sendable {
             // Without this field, a client may revalidate the response. One year is the maximum that RFC 2616 §14.21
             // recommended.
             fields["Cache-Control"] = "max-age=31536000"
-            fields["Cache-Status"] = CacheStatus.hit(detail: substitution.file)
+            fields["Cache-Status"] = CacheStatus.hit(detail: substitution.path)
             fields["ETag"] = contents.entityTag
         } else {
             // For a network-first entry, each load queries the network first. So the file's response is for this load

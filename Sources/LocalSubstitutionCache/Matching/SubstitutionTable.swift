@@ -46,7 +46,7 @@ package final class SubstitutionTable: Sendable {
             guard row.substitution.conditions.contains(where: { $0.holds(after: outcome) }), let url = request.url
             else { return nil }
             var answer = row.whole(isHead: isHead)
-            answer.fields["Cache-Status"] = CacheStatus.forwarded(outcome, detail: row.substitution.file)
+            answer.fields["Cache-Status"] = CacheStatus.forwarded(outcome, detail: row.substitution.path)
             return answer.response(for: url)
         }
     }
@@ -58,7 +58,7 @@ package final class SubstitutionTable: Sendable {
     /// The `$version` of the manifest; 0 if it has none.
     let version: Int64
     /// The reason why this table was chosen in place of the newer folder's; nil if there is none.
-    let passedOver: ManifestError?
+    let newerFolderError: ManifestError?
     package let order: MatchOrder
     /// The rows; each has the same index as its candidate in `order`.
     let rows: [Row]
@@ -70,11 +70,11 @@ package final class SubstitutionTable: Sendable {
     /// - Parameters:
     ///   - manifest: The substitutions.
     ///   - contents: The bytes of each substitution, in the same order.
-    ///   - passedOver: The error of a newer folder in whose place the manifest was chosen.
-    init(_ manifest: ResolvedManifest, _ contents: [FileContents], passedOver: ManifestError? = nil) {
+    ///   - newerFolderError: The error of a newer folder in whose place the manifest was chosen.
+    init(_ manifest: ResolvedManifest, _ contents: [FileContents], newerFolderError: ManifestError? = nil) {
         substitutions = manifest.substitutions
         expired = manifest.expired
-        (manifestName, version, self.passedOver) = (manifest.source.name, manifest.version, passedOver)
+        (manifestName, version, self.newerFolderError) = (manifest.source.name, manifest.version, newerFolderError)
         var order = MatchOrder(substitutions)
         var rows: [Row] = []
         rows.reserveCapacity(order.candidates.count)
@@ -153,7 +153,7 @@ extension ManifestSource {
                 problem = error
             }
         }
-        return SubstitutionTable(own, try own.contents(reading), passedOver: problem)
+        return SubstitutionTable(own, try own.contents(reading), newerFolderError: problem)
     }
 
     /// Reads a folder that did not come with the app; nil if its `$version` is not higher than `version`.

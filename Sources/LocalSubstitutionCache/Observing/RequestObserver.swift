@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -48,20 +48,20 @@ package enum RequestStep: @unchecked Sendable {
 
 /// The observers of a cache.
 package final class RequestObservers: Sendable {
-    /// The observer that reports to the app's own closure.
-    let events: EventReporter?
+    /// The observers that report to the app, one for each stream of events.
+    let events: [EventReporter]
     /// The observer that records the requests, in a development build.
     let recording: (any RequestObserver)?
 
-    /// Creates the pair; nil if there is no observer.
-    init?(_ events: EventReporter?, _ recording: (any RequestObserver)?) {
-        if events == nil, recording == nil { return nil }
+    /// Creates the list; nil if there is no observer.
+    init?(_ events: [EventReporter], _ recording: (any RequestObserver)?) {
+        if events.isEmpty, recording == nil { return nil }
         (self.events, self.recording) = (events, recording)
     }
 
     /// Passes a step to each observer; see ``RequestObserver/observe(_:of:by:)``.
     package func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
-        events?.observe(step, of: request, by: asker)
+        for reporter in events { reporter.observe(step, of: request, by: asker) }
         recording?.observe(step, of: request, by: asker)
     }
 }
@@ -134,17 +134,35 @@ package struct ObservedLoad: Sendable {
     }
 }
 
-/// An answer to a request: see ``LocalSubstitutionCache/SubstitutionCache/onRequest``.
-public enum RequestEvent: Sendable {
-    /// A file answers, and the network is not asked.
-    case hit(RequestedURL, Substitution)
-    /// No file answers, at least not before the network does.
-    case miss(RequestedURL)
-    /// A file replaces the network's response to a request that was a miss; without a substitution, an archived copy.
-    case fallback(RequestedURL, Substitution?)
+/// An answer to a request: see ``LocalSubstitutionCache/SubstitutionCache/events``.
+public struct RequestEvent: Sendable, CustomStringConvertible {
+    /// The kind of an answer.
+    public enum Kind: String, Sendable {
+        /// A file answers, and the network is not asked.
+        case hit
+        /// No file answers, at least not before the network does.
+        case miss
+        /// A file or an archived copy replaces the network's response to a request that was a miss.
+        case fallback
+    }
+
+    /// The kind of the answer.
+    public let kind: Kind
+    /// The requested URL; it prints without values.
+    public let url: RequestedURL
+    /// The file that answers, and its entry; nil for a miss, and if an archived copy answers.
+    public let substitution: Substitution?
+    /// The time at which the library was asked, or at which the file or copy answered.
+    public let date: Date
+
+    /// A line for a log: `hit https://example.com/a.png → img/a.png`.
+    public var description: String {
+        let answerer = substitution.map { visible($0.path) } ?? (kind == .fallback ? "archive" : nil)
+        return "\(kind.rawValue) \(url)" + (answerer.map { " → \($0)" } ?? "")
+    }
 }
 
-/// The part of a cache's observers that turns steps into events for the app's closure.
+/// The part of a cache's observers that turns steps into the events of one stream.
 // `loads` and `limit` are only accessed on the queue.
 final class EventReporter: @unchecked Sendable {
     struct Load {
@@ -153,37 +171,42 @@ final class EventReporter: @unchecked Sendable {
         let isAnswered: Bool
     }
 
-    let onRequest: @Sendable (RequestEvent) -> Void
-    /// The queue on which the closure is called; internal so that tests can wait for it.
+    private let report: @Sendable (RequestEvent?) -> Void
+    /// The queue on which events are reported; internal so that tests can wait for it.
     let queue = DispatchQueue(label: "LocalSubstitutionCache.events", qos: .utility)
     /// The loads that were reported; internal for tests.
     private(set) var loads: [ObjectIdentifier: Load] = [:]
     /// The number of loads at which those that no longer exist are forgotten.
     private var limit = 100
 
-    init(_ onRequest: @escaping @Sendable (RequestEvent) -> Void) { self.onRequest = onRequest }
+    /// Creates a reporter; `report` gets each event, and nil after the last.
+    init(_ report: @escaping @Sendable (RequestEvent?) -> Void) { self.report = report }
+
+    deinit { report(nil) }
 
     func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
         guard let url = request.url else { return }
+        let date = Date()
         switch step {
-        case .asked, .offered, .used: queue.async { [self] in report(url, asker) }
-        case .answered(_, _, let substitution): queue.async { [self] in report(url, asker, .some(substitution)) }
+        case .asked, .offered, .used: queue.async { [self] in report(url, date, asker) }
+        case .answered(_, _, let substitution): queue.async { [self] in report(url, date, asker, .some(substitution)) }
         case .sent, .received, .redirected, .challenged, .receivedPart, .stored, .ended: break
         }
     }
 
-    /// Calls the closure, unless it knows the event; `answer` is nil if nothing answers, at least not yet.
-    private func report(_ url: URL, _ asker: (any AnyObject & Sendable)?, _ answer: Substitution?? = nil) {
-        let shown = RequestedURL(url)
-        var event = answer.map { RequestEvent.fallback(shown, $0) } ?? .miss(shown)
-        if let answer, let file = answer, file.entry.conditions.isEmpty { event = .hit(shown, file) }
+    /// Reports an event, unless it is known; `answer` is nil if nothing answers, at least not yet.
+    private func report(_ url: URL, _ date: Date, _ asker: (any AnyObject & Sendable)?, _ answer: Substitution?? = nil)
+    {
+        let substitution = answer ?? nil
+        var kind = answer == nil ? RequestEvent.Kind.miss : .fallback
+        if let substitution, substitution.entry.conditions.isEmpty { kind = .hit }
         if let asker {
             let known = loads[ObjectIdentifier(asker)]
             // The cache and the protocol may both observe one load. URL loading may also start a load again.
             if let known, known.asker === asker, known.url == url {
                 if known.isAnswered || answer == nil { return }
                 // After a redirect, the file of an entry without `when` may replace the network's response.
-                event = .fallback(shown, answer ?? nil)
+                kind = .fallback
             }
             if loads.count >= limit {
                 loads = loads.filter { $0.value.asker != nil }
@@ -191,7 +214,7 @@ final class EventReporter: @unchecked Sendable {
             }
             loads[ObjectIdentifier(asker)] = Load(asker: asker, url: url, isAnswered: answer != nil)
         }
-        onRequest(event)
+        report(RequestEvent(kind: kind, url: RequestedURL(url), substitution: substitution, date: date))
     }
 }
 

@@ -103,7 +103,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     private var file: String {
         guard let substitution else { return "" }
-        return "\(quoted(substitution.file)) (\(visible(manifestName)):\(substitution.line))"
+        return "\(quoted(substitution.path)) (\(visible(manifestName)):\(substitution.line))"
     }
 
     private func sentence(for reason: Reason, _ url: String) -> String {

@@ -225,6 +225,6 @@ struct RecordedRequest {
 extension RecordedAnswer {
     fileprivate init(_ given: RecordedRequest.Answer) {
         self.init(given.substitution == nil ? .archive : .file)
-        (file, line, bytes) = (given.substitution?.file, given.substitution?.line, given.byteCount)
+        (file, line, bytes) = (given.substitution?.path, given.substitution?.line, given.byteCount)
     }
 }

@@ -10,11 +10,11 @@ public final class Recording: Sendable {
         /// The hosts whose URLs and bodies are recorded; each in ASCII, without a port.
         public var hosts: Set<String>
         /// The maximum length of a recorded body, in bytes.
-        public var largestBody = 2_000_000
+        public var maximumBodySize = 2_000_000
         /// The size of the file, in bytes, beyond which further requests are only counted.
         ///
         /// Beyond three quarters of this size, requests are recorded without bodies.
-        public var limit = 20_000_000
+        public var maximumFileSize = 20_000_000
 
         /// Creates options with the default limits.
         ///
@@ -23,7 +23,7 @@ public final class Recording: Sendable {
     }
 
     /// The file of the recording.
-    public let file: URL
+    package let file: URL
     private let log: RecordingLog
     // URLCache is thread-safe, but Foundation on Linux does not declare it Sendable.
     private nonisolated(unsafe) weak var cache: SubstitutionCache?

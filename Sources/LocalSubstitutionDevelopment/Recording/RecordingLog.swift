@@ -102,7 +102,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             checkTasks()
             var summary = runningSummary
             for load in loads.values where load.ending != nil || load.answer != nil {
-                add(load.result(limit: options.largestBody), to: &summary)
+                add(load.result(limit: options.maximumBodySize), to: &summary)
             }
             return summary
         }
@@ -163,7 +163,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             loads[key] = RecordedLoad(request, by: asker, at: date)
             runningSummary.requestCount += 1
         }
-        if let redirect = loads[key]?.apply(step, of: request, at: date, limit: options.largestBody) {
+        if let redirect = loads[key]?.apply(step, of: request, at: date, limit: options.maximumBodySize) {
             runningSummary.requestCount += 1
             write(redirect)
         }
@@ -185,9 +185,11 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         checkTasks()
         let over = loads.filter { isOver($1) }
         for key in over.keys { loads[key] = nil }
-        for load in over.values.sorted(by: { $0.began < $1.began }) { write(load.result(limit: options.largestBody)) }
+        for load in over.values.sorted(by: { $0.began < $1.began }) {
+            write(load.result(limit: options.maximumBodySize))
+        }
         guard hasNews else { return }
-        let omitted = runningSummary.omitted
+        let omitted = runningSummary.omittedRequestCount
         let comment = omitted > 0 ? "\(omitted) more were not recorded: the file has reached its limit." : nil
         var text = HAREntry.beginning(creator: HAREntry.creator, version: libraryVersion, comment: comment)
         for (key, count) in counts where count.text == nil { counts[key]?.text = json(key, count) }
@@ -266,7 +268,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// Records a request that is over, and adds it to the summary; one that does not fit is only counted as omitted.
     private func write(_ item: RecordedRequest) {
         hasNews = true
-        if isWritten(item) { add(item, to: &runningSummary) } else { runningSummary.omitted += 1 }
+        if isWritten(item) { add(item, to: &runningSummary) } else { runningSummary.omittedRequestCount += 1 }
     }
 
     private func isWritten(_ item: RecordedRequest) -> Bool {
@@ -281,13 +283,13 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
         var item = item
         if answer.answeredBy != .file, answer.answeredBy != .archive, let explanation = cache?.explain(item.request) {
-            (item.answer.file, item.answer.line) = (explanation.substitution?.file, explanation.substitution?.line)
+            (item.answer.file, item.answer.line) = (explanation.substitution?.path, explanation.substitution?.line)
         }
         if !isNamed(item.request.url), item.length > 0 {
             (item.body, item.comment) = (nil, "bodies are recorded only of the hosts in the recording's options")
         }
         // Base64 takes four bytes for three.
-        if let body = item.body, size + body.count / 3 * 4 > options.limit / 4 * 3 {
+        if let body = item.body, size + body.count / 3 * 4 > options.maximumFileSize / 4 * 3 {
             (item.body, item.comment) = (nil, "the recording has reached its limit")
         }
         guard let text = json(item), reserve(text.count) else { return false }
@@ -314,7 +316,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     /// Adds to the file's size, unless it has no room.
     private func reserve(_ count: Int) -> Bool {
-        guard size + count <= options.limit else { return false }
+        guard size + count <= options.maximumFileSize else { return false }
         size += count
         return true
     }

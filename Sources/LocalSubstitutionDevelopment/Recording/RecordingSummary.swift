@@ -10,9 +10,9 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
         /// The URL; it prints without values.
         public let url: RequestedURL
         /// The number of times that the URL was loaded.
-        public fileprivate(set) var times = 0
+        package fileprivate(set) var loadCount = 0
         /// The total size of the responses in bytes; responses of unknown length count as 0.
-        public fileprivate(set) var byteCount = 0
+        package fileprivate(set) var byteCount = 0
         /// The reason why no file answers, as a sentence.
         public let reason: String
     }
@@ -24,13 +24,13 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
     /// The number of requests that a file or an archived copy answered.
     public private(set) var fileResponseCount = 0
     /// The number of bytes that were not loaded from the network, because a file or an archived copy answered.
-    public private(set) var bytesFromFiles = 0
+    package private(set) var fileByteCount = 0
     /// The number of requests that are not in the file, because the file has reached its limit.
-    public internal(set) var omitted = 0
+    package internal(set) var omittedRequestCount = 0
     /// The reason why the last attempt to write the file failed, as a sentence; nil if it succeeded.
-    public internal(set) var problem: String?
+    package internal(set) var problem: String?
     /// The numbers of requests to the hosts that neither the manifest nor the options name, keyed by host.
-    public private(set) var unnamedHosts: [String: Int] = [:]
+    package private(set) var unnamedHostCounts: [String: Int] = [:]
     private var missed: [RequestedURL: Miss] = [:]
 
     /// The URLs that the network answered, those with the most bytes first.
@@ -39,20 +39,20 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
     /// the file, and a URL of an unnamed host.
     public var misses: [Miss] {
         missed.values.sorted {
-            ($0.byteCount, $0.times, $1.url.description) > ($1.byteCount, $1.times, $0.url.description)
+            ($0.byteCount, $0.loadCount, $1.url.description) > ($1.byteCount, $1.loadCount, $0.url.description)
         }
     }
 
     mutating func addFileResponse(byteCount count: Int) {
         fileResponseCount += 1
-        bytesFromFiles.add(stated: count)
+        fileByteCount.add(stated: count)
     }
 
-    mutating func addLoad(ofUnnamed host: String) { unnamedHosts[host, default: 0] += 1 }
+    mutating func addLoad(ofUnnamed host: String) { unnamedHostCounts[host, default: 0] += 1 }
 
     mutating func addMiss(_ url: RequestedURL, byteCount: Int, _ reason: @autoclosure () -> String?) {
         var miss = missed[url] ?? Miss(url: url, reason: reason() ?? "")
-        miss.times += 1
+        miss.loadCount += 1
         miss.byteCount.add(stated: byteCount)
         missed[url] = miss
     }
@@ -65,19 +65,21 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
         let format = ByteCountFormatter()
         var lines = [
             "\(requestCount) \(requestCount == 1 ? "request" : "requests"), \(fileResponseCount) answered by the app, "
-                + "\(format.string(fromByteCount: Int64(bytesFromFiles))) not loaded"
+                + "\(format.string(fromByteCount: Int64(fileByteCount))) not loaded"
         ]
         let misses = misses
         if !misses.isEmpty { lines.append("From the network:") }
         for miss in misses.prefix(5) {
             let bytes = format.string(fromByteCount: Int64(miss.byteCount))
-            lines.append("  \(miss.times) × \(miss.url), \(bytes)")
+            lines.append("  \(miss.loadCount) × \(miss.url), \(bytes)")
         }
         if misses.count > 5 { lines.append("  and \(misses.count - 5) more") }
-        for (host, count) in unnamedHosts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }).prefix(5) {
+        for (host, count) in unnamedHostCounts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }).prefix(5) {
             lines.append("\(visible(host)): \(count) \(count == 1 ? "request" : "requests"); \(Self.remedy(host))")
         }
-        if omitted > 0 { lines.append("\(omitted) requests are not in the file, which has reached its limit.") }
+        if omittedRequestCount > 0 {
+            lines.append("\(omittedRequestCount) requests are not in the file, which has reached its limit.")
+        }
         if let problem { lines.append(problem) }
         return lines.joined(separator: "\n")
     }

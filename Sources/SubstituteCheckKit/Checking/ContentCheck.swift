@@ -23,11 +23,11 @@ package struct ContentCheck {
     /// Checks the file of a substitution, unless the file was already checked for the same position in the manifest.
     mutating func check(_ substitution: Substitution) {
         // Without this condition, a folder's index.html would be checked twice, because index.html answers two URLs.
-        guard seen.insert("\(substitution.fileOffset) \(substitution.file)").inserted else { return }
+        guard seen.insert("\(substitution.fileOffset) \(substitution.path)").inserted else { return }
         do throws(FileProblem) {
             for finding in ContentRules.findings(in: try FileSample(substitution)) { add(finding, about: substitution) }
         } catch {
-            let reason = error.reason(for: substitution.file).trimmingPrefix("\(quoted(substitution.file)) ")
+            let reason = error.reason(for: substitution.path).trimmingPrefix("\(quoted(substitution.path)) ")
             add(ContentFinding("unreadable-file", String(reason)), about: substitution)
         }
     }
@@ -35,19 +35,19 @@ package struct ContentCheck {
     /// Adds a mistake that a browser has found; its words, line and column are the browser's.
     package mutating func add(_ code: String, _ words: String, _ line: Int, _ column: Int, about file: Substitution) {
         let row = ContentRules.rows.first { $0.code == code }
-        row?.finding(words, line, column, in: file.file, as: file.type).map { add($0, about: file) }
+        row?.finding(words, line, column, in: file.path, as: file.type).map { add($0, about: file) }
     }
 
     private mutating func add(_ finding: ContentFinding, about file: Substitution) {
-        guard !ignored.contains(finding.code, of: file.file) else { return }
+        guard !ignored.contains(finding.code, of: file.path) else { return }
         // If the entry's "type" is wrong, and the file is right, the warning points to the "type".
         let offset = finding.code == "wrong-type" ? file.entry.typeOffset : nil
-        let sentence = "\(quoted(file.file)) \(finding.predicate)"
+        let sentence = "\(quoted(file.path)) \(finding.predicate)"
         let (line, column) = manifest.source.position(of: offset ?? file.fileOffset)
         let place = ManifestCheck.Position(line: line, column: column)
         problems.append((place, finding.kind, finding.code, sentence))
-        if finding.isLast { others.insert(file.file) }
-        sentences[file.file] = sentences[file.file].map { "\($0). \(sentence)" } ?? sentence
+        if finding.isLast { others.insert(file.path) }
+        sentences[file.path] = sentences[file.path].map { "\($0). \(sentence)" } ?? sentence
     }
 
     /// The messages about each file with mistakes, keyed by the file's path below the manifest's folder.

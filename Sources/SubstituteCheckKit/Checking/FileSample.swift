@@ -29,7 +29,7 @@ struct FileSample {
     /// Reads the file.
     init(_ substitution: Substitution) throws(FileProblem) {
         (self.substitution, path, type, size) =
-            (substitution, substitution.file, substitution.type, substitution.size)
+            (substitution, substitution.path, substitution.type, substitution.size)
         head = Array(try substitution.contents(upTo: FileFormat.headLength))
         format = FileFormat(head: head)
         let isRead = substitution.type.isText && substitution.size <= Self.textSize

@@ -25,7 +25,7 @@ struct MappedURLs {
     }
 
     init(_ substitutions: [Substitution], in folder: URL) {
-        (self.substitutions, self.folder, used) = (substitutions, folder, Set(substitutions.map(\.file)))
+        (self.substitutions, self.folder, used) = (substitutions, folder, Set(substitutions.map(\.path)))
         order = MatchOrder(substitutions)
         for candidate in order.candidates {
             folders.insert(candidate.target.identity.folder)

@@ -55,7 +55,7 @@ struct NeedsCheck {
         }
         if found.isEmpty { return }
         for (line, found) in zip(ScannedFile.lines(of: found.map(\.offset), in: substitution), found) {
-            findings.append((place, substitution.file, line, found.url, found.gap))
+            findings.append((place, substitution.path, line, found.url, found.gap))
         }
     }
 

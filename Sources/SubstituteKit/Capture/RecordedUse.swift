@@ -23,7 +23,7 @@ struct RecordedUse {
     /// there may be no such substitution. The answer then counts for a substitution with the same file and line, or
     /// else for any substitution with the same file.
     init(_ recording: HARFile, of substitutions: [Substitution], in table: SubstitutionTable) {
-        let files = Dictionary(grouping: substitutions, by: \.file)
+        let files = Dictionary(grouping: substitutions, by: \.path)
         for exchange in recording.exchanges {
             guard exchange.recorded?.answeredBy ?? .file == .file, let url = URL(ofBrowser: exchange.url) else {
                 continue
@@ -69,9 +69,9 @@ struct RecordedUse {
     /// The files of network-first entries are not included. These files wait for an error or a lost connection, so a
     /// designer wants them to stay unused.
     func unusedFiles(of substitutions: [Substitution]) -> [Substitution] {
-        let used = Set(substitutions.filter { times($0) > 0 || !$0.conditions.isEmpty }.map(\.file))
+        let used = Set(substitutions.filter { times($0) > 0 || !$0.conditions.isEmpty }.map(\.path))
         var seen = used
-        return substitutions.filter { seen.insert($0.file).inserted }
+        return substitutions.filter { seen.insert($0.path).inserted }
     }
 }
 

@@ -98,7 +98,7 @@ private final class BrowsePrinter: @unchecked Sendable {
         lock.withLock { current.append(load) }
         if let file = load.file {
             let after = load.status.map { ", after \($0)" } ?? (file.substitution.conditions.isEmpty ? "" : ", offline")
-            print("  file     \(shortened(load.url)) → \(visible(file.substitution.file))\(after)")
+            print("  file     \(shortened(load.url)) → \(visible(file.substitution.path))\(after)")
         } else if let first = load.redirectedFrom, explainer == nil, table.file(at: load.url) != nil {
             print(
                 "  network  \(shortened(first)) → \(shortened(load.url)), redirected: an app asks no cache for it then"

@@ -120,7 +120,7 @@ extension ManifestCheck {
         guard inventory.size > budget.bytes else { return nil }
         let files = shipped.grouped(by: \.realPath).map { $0.elements[0] }
         let largest = files.sorted { $0.size > $1.size }.prefix(3)
-        let list = largest.map { "\(quoted($0.file)) (\(ByteCount($0.size)))" }.joined(separator: ", ")
+        let list = largest.map { "\(quoted($0.path)) (\(ByteCount($0.size)))" }.joined(separator: ", ")
         let message =
             "the files have \(ByteCount(inventory.size)) in total, more than the budget of \(budget); make files smaller, or raise the "
             + "budget (the largest are \(list))"

@@ -136,7 +136,7 @@ struct ExplainCommand {
 
     /// Returns the end of a sentence about a URL.
     private static func clause(_ explanation: Explanation?) -> String {
-        let file = quoted(explanation?.substitution?.file ?? "")
+        let file = quoted(explanation?.substitution?.path ?? "")
         switch explanation?.answer {
         case .cacheAndProtocol, .protocolOnly: return "\(file) answers"
         case .networkUnless: return "is loaded from the network, unless \(file) has to answer"
@@ -167,7 +167,7 @@ struct ExplainCommand {
         let entry = answer.explanation?.substitution.map { entry in
             [
                 "  entry  \(visible(path)):\(entry.line): \(quoted(entry.url))",
-                "  file   \(visible(entry.file)), \(ByteCount(entry.size)), \(entry.mediaType)",
+                "  file   \(visible(entry.path)), \(ByteCount(entry.size)), \(entry.mediaType)",
             ]
         }
         return [answer.sentence] + (answer.command.map { ["  \(words): \($0)"] } ?? []) + (entry ?? []) + [""]
@@ -186,7 +186,7 @@ struct ExplainCommand {
             return [reason.joined()] + lines + [""]
         }
         let hits = answers.filter { $0.response != nil }.map { hit in
-            let file = visible(hit.explanation?.substitution?.file ?? "")
+            let file = visible(hit.explanation?.substitution?.path ?? "")
             return "\(visible(hit.text)) → \(file)"
         }
         return missed + hits + (hits.isEmpty ? [] : [""])
@@ -196,7 +196,7 @@ struct ExplainCommand {
         let fields = answer.response?.allHeaderFields as? [String: String]
         return [
             "url": visible(answer.text), "substituted": answer.response != nil,
-            "file": answer.explanation?.substitution.map { visible($0.file) },
+            "file": answer.explanation?.substitution.map { visible($0.path) },
             "status": answer.response?.statusCode, "headers": fields?.mapValues { visible($0) },
             "reason": answer.sentence, "browserURL": answer.browserURL.map { visible($0) }, "command": answer.command,
         ]

@@ -90,7 +90,7 @@ enum PreviewCommand {
         let remote = try RemoteCheck(check, in: manifest.folder)
         let staging = try StagingFolder.guarded(for: manifest, isDryRun: true, console)
         let findings = await remote.findings(of: remote.copies, in: staging, console.network)
-        let notes = findings.compactMap { finding in finding.mark.map { (finding.copy.substitution.file, $0) } }
+        let notes = findings.compactMap { finding in finding.mark.map { (finding.copy.substitution.path, $0) } }
         return Dictionary(notes) { first, _ in first }
     }
 

@@ -22,7 +22,7 @@ struct PreviewList {
         let rows = shipped.map { substitution in
             let times = use.map { [$0.times(substitution) == 0 ? "never" : "\($0.times(substitution)) ×"] } ?? []
             let cells = [
-                visible(substitution.url), visible(substitution.file), substitution.mediaType,
+                visible(substitution.url), visible(substitution.path), substitution.mediaType,
                 ByteCount(substitution.size).description, Self.remarks(of: substitution),
             ]
             return ReportItem(cells: times + cells, substitution.row(use))
@@ -33,7 +33,7 @@ struct PreviewList {
             console.print("The recording has no request that a file answers, so it may be one of another site or app.")
         }
         let size = ByteCount(unused.reduce(0) { $0 + $1.size })
-        let list = unused.isEmpty ? "" : ": " + unused.map { visible($0.file) }.joined(separator: ", ")
+        let list = unused.isEmpty ? "" : ": " + unused.map { visible($0.path) }.joined(separator: ", ")
         console.print("\(counted(unused.count, "file")) never used, \(size)\(list)")
     }
 

@@ -32,7 +32,7 @@ struct TrafficReport {
         let used = Set(traffic.urls.compactMap { substitution(for: $0)?.url })
         for item in traffic.candidates {
             if let substitution = substitution(for: item.url) {
-                added.append((item, substitution.file))
+                added.append((item, substitution.path))
             } else {
                 // A candidate's server answered 200.
                 missed.append((item, explainer.miss(item.url, answered: 200, besides: used, in: table)))

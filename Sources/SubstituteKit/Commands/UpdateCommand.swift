@@ -116,9 +116,9 @@ private struct UpdateRun {
             let words = updated.contains(index) ? "updated" : state.rawValue
             let isListed = updated.contains(index) || state != .current
             let remedies = state == .conflict ? finding.remedies(addition.manifest, options) : []
-            let effect = "would \(keeps ? "keep" : "replace") \(visible(file.file))"
+            let effect = "would \(keeps ? "keep" : "replace") \(visible(file.path))"
             let lines = isDryRun && isTaken(finding) ? (state == .differs ? [] : [effect]) : remedies
-            let sentence = "\(quoted(file.file)) is not current: \(finding.reason ?? "")"
+            let sentence = "\(quoted(file.path)) is not current: \(finding.reason ?? "")"
             let annotation = ReportItem.Annotation(
                 "warning",
                 state.rawValue,
@@ -126,10 +126,10 @@ private struct UpdateRun {
                 at: (addition.manifest.name, file.line, file.column)
             )
             return ReportItem(
-                cells: isListed ? [words, visible(file.url), visible(file.file), visible(finding.reason ?? "")] : [],
+                cells: isListed ? [words, visible(file.url), visible(file.path), visible(finding.reason ?? "")] : [],
                 lines: lines.map { "  \($0)" },
                 [
-                    "url": visible(file.url), "file": visible(file.file), "state": state.rawValue,
+                    "url": visible(file.url), "file": visible(file.path), "state": state.rawValue,
                     "size": finding.localSize ?? file.size, "remoteSize": finding.size, "reason": finding.reason,
                 ],
                 finding.needsAttention || state == .unknown ? [annotation] : []

@@ -188,16 +188,16 @@ struct Addition {
         as path: String? = nil,
         discardsEdits: Bool = false
     ) -> Outcome {
-        if let path, path != old.file {
-            return .refused("its entry names \(quoted(old.file)); change the path there, or leave out --as")
+        if let path, path != old.path {
+            return .refused("its entry names \(quoted(old.path)); change the path there, or leave out --as")
         }
         let (here, there): (Fingerprint, Fingerprint)
         do throws(ToolError) {
             let incoming = try IncomingBody(resource)
-            let body = try incoming.accepted(as: old.file, includingPrivate: includesPrivate)
+            let body = try incoming.accepted(as: old.path, includingPrivate: includesPrivate)
             let reason = body.objection(to: old.type) ?? incoming.objection(to: old)
             if let reason { return .refused(reason) }
-            here = try Fingerprint(of: URL(fileURLWithPath: old.realPath), named: quoted(old.file))
+            here = try Fingerprint(of: URL(fileURLWithPath: old.realPath), named: quoted(old.path))
             there = try Fingerprint(of: resource.file, named: "the loaded file")
         } catch {
             return .refused(error.message)
@@ -208,7 +208,7 @@ struct Addition {
         let path = realPath(of: old)
         // Several URLs may lead to one entry.
         if let known = replaced[path] {
-            return known == there ? .replaced(old.file) : .refused("another URL of its entry has replaced the file")
+            return known == there ? .replaced(old.path) : .refused("another URL of its entry has replaced the file")
         }
         if [.edited, .conflict].contains(state) {
             if !discardsEdits { return .kept(state, reason ?? "") }
@@ -216,7 +216,7 @@ struct Addition {
         }
         replaced[path] = there
         schedule(resource, there, at: path, for: old.recordedURL, replacing: here)
-        return .replaced(old.file)
+        return .replaced(old.path)
     }
 
     /// Returns a closure that compares the file at a path with a resource.
@@ -239,7 +239,7 @@ struct Addition {
         let root = folder.resolvingSymlinksInPath().path
         let prefix = root.hasSuffix("/") ? root : root + "/"
         return substitution.realPath.hasPrefix(prefix)
-            ? String(substitution.realPath.dropFirst(prefix.count)) : substitution.file
+            ? String(substitution.realPath.dropFirst(prefix.count)) : substitution.path
     }
 
     /// Schedules the resource's file, and records its version under a URL.

@@ -65,7 +65,7 @@ struct Fingerprint: RawRepresentable, Codable, Hashable, Sendable {
         var copies = copies
         for substitution in substitutions where copies[substitution.realPath] == nil {
             let file = URL(fileURLWithPath: substitution.realPath)
-            copies[substitution.realPath] = try Fingerprint(of: file, named: quoted(substitution.file))
+            copies[substitution.realPath] = try Fingerprint(of: file, named: quoted(substitution.path))
         }
         self.init(Data(copies.values.map(\.rawValue).sorted().joined(separator: "\n").utf8))
     }

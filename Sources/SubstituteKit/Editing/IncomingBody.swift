@@ -129,7 +129,7 @@ struct IncomingBody {
         let head = try? FileSystem.again {
             try FileHandle(forReadingFrom: URL(fileURLWithPath: old.realPath)).read(upToCount: FileFormat.headLength)
         }
-        return ContentRules.objection(to: bytes, replacing: head ?? Data(), named: old.file)
+        return ContentRules.objection(to: bytes, replacing: head ?? Data(), named: old.path)
     }
 
     /// Returns the warnings of `check` about the content, as predicates.

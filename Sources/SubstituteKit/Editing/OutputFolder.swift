@@ -139,9 +139,9 @@ extension OutputFolder.Content {
                     let data = try substitution.contents(upTo: substitution.size + 1)
                     if data.count == substitution.size { return data }
                 } catch {
-                    throw ToolError(error.reason(for: substitution.file))
+                    throw ToolError(error.reason(for: substitution.path))
                 }
-                throw ToolError("\(quoted(substitution.file)) changed while it was read; try again")
+                throw ToolError("\(quoted(substitution.path)) changed while it was read; try again")
             }
         }
     }

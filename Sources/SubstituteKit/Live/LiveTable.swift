@@ -210,6 +210,6 @@ extension SubstitutionTable {
         guard let request = URL(ofBrowser: url).map({ URLRequest(url: $0) }), answer(to: request) != nil else {
             return nil
         }
-        return explain(request).substitution?.file
+        return explain(request).substitution?.path
     }
 }

@@ -51,7 +51,7 @@ struct SaveFollower: Sendable {
         // A new file may now answer a URL that the network answered before.
         let isUsed = Set(loads.map(\.url)).contains { url in
             let request = URL(ofBrowser: url).map { URLRequest(url: $0) }
-            return request.flatMap { table.explain($0).substitution?.file }.map(paths.contains) ?? false
+            return request.flatMap { table.explain($0).substitution?.path }.map(paths.contains) ?? false
         }
         report(isUsed || isManifest)
         if isUsed || isManifest { try await browser.reload() }

@@ -58,7 +58,7 @@ struct PreviewPage {
 
     private func row(_ substitution: Substitution) -> JSONObject {
         let kind = FileKind(substitution.type)
-        let problem = check.contentProblems[substitution.file]
+        let problem = check.contentProblems[substitution.path]
         return substitution.row(use).with([
             "column": substitution.column, "kind": kind.rawValue, "address": address(substitution),
             "problem": problem.map { visible($0) }, "expired": substitution.isExpired(on: check.date),
@@ -79,7 +79,7 @@ struct PreviewPage {
             let lines = text.prefix(640).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             return lines.prefix(8).map { printable($0) }.joined(separator: "\n")
         } catch {
-            return error.reason(for: substitution.file)
+            return error.reason(for: substitution.path)
         }
     }
 
@@ -95,14 +95,14 @@ struct PreviewPage {
         return [
             substitution.conditionWords, ignored.map { "ignores \($0)" },
             substitution.lastDay.map { isExpired ? "ended on \($0), no longer used" : "until \($0)" },
-            marks[substitution.file], use?.words(substitution),
+            marks[substitution.path], use?.words(substitution),
         ].compactMap(\.self) + headers.map { name, value in value.map { "\(name): \($0)" } ?? "no \(name)" }
     }
 
     /// Returns a function for the addresses of files in a folder, relative to the folder of a page.
     static func addresses(in folder: URL, from page: URL) -> (Substitution) -> String {
         let prefix = path(to: folder, from: page)
-        return { (prefix + $0.file).percentEncoded }
+        return { (prefix + $0.path).percentEncoded }
     }
 
     /// Returns the relative path from one folder to another, ending in "/".
@@ -127,7 +127,7 @@ extension Substitution {
     /// Returns the object for a list and for a page, with the number of answers in a recording.
     func row(_ use: RecordedUse? = nil) -> JSONObject {
         [
-            "url": visible(url), "file": visible(file), "type": visible(mediaType), "size": size, "line": line,
+            "url": visible(url), "file": visible(path), "type": visible(mediaType), "size": size, "line": line,
             "when": conditions.map { $0.description.filter { $0 != "\"" } }, "until": lastDay,
             "times": use?.times(self),
         ]

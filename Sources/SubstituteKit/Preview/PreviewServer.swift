@@ -78,7 +78,7 @@ final class PreviewServer: @unchecked Sendable {
     /// Shows a sentence about the server's version on the card of each marked file; `marks` is keyed by path.
     func mark(_ marks: [String: String]) {
         condition.withLock {
-            let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
+            let versions = Dictionary(check.substitutions.map { ($0.path, Self.version(of: $0)) }) { first, _ in first }
             self.marks = marks.reduce(into: [:]) { $0[$1.key] = ($1.value, versions[$1.key] ?? "") }
         }
         changed()
@@ -126,7 +126,7 @@ final class PreviewServer: @unchecked Sendable {
     /// Builds the page and the table of files from the current state.
     private func rebuildPage() {
         var rows: [String: Substitution] = [:]
-        let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
+        let versions = Dictionary(check.substitutions.map { ($0.path, Self.version(of: $0)) }) { first, _ in first }
         let valid = marks.filter { $0.value.version == versions[$0.key] }.mapValues(\.words)
         let preview = PreviewPage(
             check: check,
@@ -136,9 +136,9 @@ final class PreviewServer: @unchecked Sendable {
             use: use,
             editable: manifest.url
         ) { substitution in
-            let address = Self.prefix + substitution.file.percentEncoded
+            let address = Self.prefix + substitution.path.percentEncoded
             rows[address] = substitution
-            return "\(address)?\(versions[substitution.file] ?? "")"
+            return "\(address)?\(versions[substitution.path] ?? "")"
         }
         // All members of the data can be encoded.
         page = (try? preview.page()).map { Data($0.html.utf8) } ?? page

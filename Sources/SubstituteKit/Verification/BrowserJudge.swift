@@ -26,7 +26,7 @@ struct BrowserJudge {
     ///
     /// - Throws: ``ToolError`` if the browser does not start, or does not answer.
     func issues(of check: ManifestCheck) async throws -> [ManifestIssue] {
-        let files = check.shipped.filter { $0.size <= Self.largestSize && !check.otherFiles.contains($0.file) }
+        let files = check.shipped.filter { $0.size <= Self.largestSize && !check.otherFiles.contains($0.path) }
             .grouped { "\($0.type.canonical.essence) \($0.realPath)" }
         guard check.errors.isEmpty, !files.isEmpty else { return [] }
         var contents = ContentCheck(check.manifest, name: check.name, in: check.folder)

@@ -99,7 +99,7 @@ struct Verification: Sendable {
             return load.file != nil && served.compared.isDisjoint(with: urls)
         }
         suspects = (changes.map(\.substitution) + uncompared.compactMap(\.file?.substitution))
-            .grouped(by: \.file).map(\.key)
+            .grouped(by: \.path).map(\.key)
         if comparison.count > 0, suspects.isEmpty, errors.isEmpty {
             // No file can be the reason, so ask the network whether the page looks the same twice.
             progress("from the network once more")

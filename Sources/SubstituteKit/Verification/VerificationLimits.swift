@@ -73,7 +73,7 @@ struct VerificationLimits: Sendable {
         if let sentence = shortage(page) { add(required == nil ? .nothingCompared : .tooFewFiles, sentence) }
         for change in page.changes where !allowsChanges {
             let sentence =
-                "\(quoted(change.substitution.file)) differs from \(shortened(change.url)): \(change.sizes)"
+                "\(quoted(change.substitution.path)) differs from \(shortened(change.url)): \(change.sizes)"
             problems.append(
                 Problem(kind: .changedFile, sentence: sentence, remedies: remedies(for: change), change: change)
             )

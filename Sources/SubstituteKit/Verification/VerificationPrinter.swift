@@ -56,7 +56,7 @@ extension VerificationLimits {
         let isAllowed = page.comparison.count > 0 && page.comparison.share <= tolerance
         let places = page.comparison.places.map(\.words).joined(separator: "; ")
         return changes.map { change in
-            let names = "\(shortened(change.url)) → \(visible(change.substitution.file))"
+            let names = "\(shortened(change.url)) → \(visible(change.substitution.path))"
             return Remark(label: "changed", sentence: "\(names): \(change.sizes)")
         }
             + (isAllowed
@@ -75,7 +75,7 @@ extension VerificationLimits {
             let size: Int? = if case .body(let data) = change.served { data.count } else { nil }
             let status: Int? = if case .status(let code) = change.served { code } else { nil }
             return [
-                "url": visible(change.url), "file": visible(change.substitution.file),
+                "url": visible(change.url), "file": visible(change.substitution.path),
                 "line": change.substitution.line, "size": change.substitution.size, "servedSize": size,
                 "servedStatus": status, "sizes": change.sizes,
             ]

@@ -146,7 +146,7 @@ package final class NearestIndex: Sendable {
         if !differing.isEmpty, let names = CacheBuster.names(of: differing, in: isNamed ? type : nil) {
             let selects = others.contains { other in
                 other.parts.path == known.parts.path && other.parts.query != known.parts.query
-                    && self.substitution(of: other).file != substitution.file
+                    && self.substitution(of: other).path != substitution.path
             }
             if selects { return nil }
             var known: Set<String> = []

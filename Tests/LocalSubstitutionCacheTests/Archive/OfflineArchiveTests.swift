@@ -77,7 +77,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
             try keep("hello", for: request("a"), status: status, headers)
             expected[refusal, default: 0] += 1
         }
-        #expect(archive.refusals == expected)
+        #expect(archive.refusalCounts == expected)
         #expect(files.isEmpty)
         try keep(
             "hello",
@@ -141,14 +141,14 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         let head = archive.answer(to: own)?.response as? HTTPURLResponse
         #expect(head?.value(forHTTPHeaderField: "Set-Cookie") == nil)
         try keep("mine", for: request("b"), ["Cache-Control": "no-store"], in: archive)
-        #expect(archive.refusals == [.responseField("Cache-Control"): 1])
+        #expect(archive.refusalCounts == [.responseField("Cache-Control"): 1])
         let load = IncomingCopy(of: own, version: 0, for: archive)
         load.refuse(MissingBody.challenged)
         #expect(load.refusal == nil)
         // For any other host, what the request has is the reason.
         #expect(!self.archive.accepts(own))
         self.archive.countRefusal(of: try request("a", ["X-User-Id": "1"]))
-        #expect(self.archive.refusals == [.requestField("X-User-Id"): 1])
+        #expect(self.archive.refusalCounts == [.requestField("X-User-Id"): 1])
         let plain = IncomingCopy(of: try request("a"), version: 0, for: self.archive)
         plain.refuse(MissingBody.challenged)
         #expect(plain.refusal == .challenge)
@@ -158,7 +158,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
     func fullFile() throws {
         let archive = try makeArchive(capacity: 300)
         try keep(String(repeating: "x", count: 290), for: request("a"), in: archive)
-        #expect(archive.copies.isEmpty && archive.refusals == [.length: 1])
+        #expect(archive.copies.isEmpty && archive.refusalCounts == [.length: 1])
     }
 
     @Test("Only a GET for a web URL, with neither own fields nor no-store, is accepted")

@@ -43,8 +43,8 @@ struct AdoptTests {
                 try FileManager.default.createDirectory(at: site.downloads, withIntermediateDirectories: false)
             }
             try cache.adopt(incoming)
-            #expect(cache.version == version)
-            #expect(cache.passedOver == nil)
+            #expect(cache.manifestVersion == version)
+            #expect(cache.newerFolderError == nil)
             #expect(answers(cache) == ["set \(version)"])
             #expect(!FileManager.default.fileExists(atPath: incoming.path))
             #expect(try answers(site.cache()) == ["set \(version)"])
@@ -156,9 +156,9 @@ struct AdoptTests {
             #expect(error.description.contains(words), "\(error)")
             #expect(error.description.hasPrefix(folder.appendingPathComponent("manifest.json").path))
             #expect(try listing() == before)
-            #expect(cache.version == 13)
+            #expect(cache.manifestVersion == 13)
             #expect(answers(cache) == ["old"])
-            #expect(cache.passedOver == nil)
+            #expect(cache.newerFolderError == nil)
         }
         for version in ["13", "12", nil] {
             let words = "\"$version\" is not higher than 13, which is there already; raise it"
@@ -182,7 +182,7 @@ struct AdoptTests {
     func placeIsFile() throws {
         try site.folder.write("precious", to: "Application Support/downloads")
         let cache = try site.cache()
-        #expect(cache.passedOver != nil)
+        #expect(cache.newerFolderError != nil)
         let incoming = try site.write("new", version: "14", to: "incoming")
         let before = try listing()
         let error = try #require(throws: ManifestError.self) { try cache.adopt(incoming) }
@@ -285,6 +285,6 @@ struct AdoptTests {
         }
         isDone.withLock { $0 = true }
         #expect(try await found.allSatisfy { $0 == "bundle" || $0.hasPrefix("set ") })
-        #expect(cache.passedOver == nil)
+        #expect(cache.newerFolderError == nil)
     }
 }

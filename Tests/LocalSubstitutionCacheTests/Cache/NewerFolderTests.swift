@@ -32,20 +32,20 @@ struct NewerFolderTests {
         for reading in [ReadingMode.mapped, .copied] {
             let cache = try site.cache(reading: reading)
             #expect(answers(cache) == [answer])
-            #expect(cache.version == Int(Double((answer == "bundle" ? bundle : download) ?? "0") ?? -1))
-            #expect(cache.passedOver == nil)
+            #expect(cache.manifestVersion == Int(Double((answer == "bundle" ? bundle : download) ?? "0") ?? -1))
+            #expect(cache.newerFolderError == nil)
         }
     }
 
     @Test("Neither a folder that does not exist nor a link to nothing is an error")
     func missing() throws {
         try site.writeBundle(version: "12")
-        #expect(try site.cache().passedOver == nil)
+        #expect(try site.cache().newerFolderError == nil)
         try site.writeDownloads(version: "13")
         #expect(rename(site.downloads.path, site.downloads.path + "-moved") == 0)
         #expect(symlink("nothing", site.downloads.path) == 0)
         let cache = try site.cache()
-        #expect(cache.passedOver == nil)
+        #expect(cache.newerFolderError == nil)
         #expect(answers(cache) == ["bundle"])
     }
 
@@ -53,8 +53,8 @@ struct NewerFolderTests {
     func version() throws {
         try site.writeDownloads(version: "13")
         let cache = try SubstitutionCache(manifest: site.manifest)
-        #expect(cache.version == 13)
-        #expect(cache.passedOver == nil)
+        #expect(cache.manifestVersion == 13)
+        #expect(cache.newerFolderError == nil)
     }
 
     @Test("A manifest without entries switches all substitutions off")
@@ -62,8 +62,8 @@ struct NewerFolderTests {
         try site.writeBundle(version: "12")
         try site.folder.write("{\"$version\": 13}", to: "Application Support/downloads/manifest.json")
         let cache = try site.cache()
-        #expect(cache.version == 13)
-        #expect(cache.passedOver == nil)
+        #expect(cache.manifestVersion == 13)
+        #expect(cache.newerFolderError == nil)
         #expect(answers(cache) == ["nothing"])
         try site.writeBundle("update", version: "14")
         #expect(answers(try site.cache()) == ["update"])
@@ -133,19 +133,19 @@ struct NewerFolderTests {
         try spoiling.spoil(site)
         let cache = try site.cache()
         #expect(answers(cache) == ["bundle"])
-        #expect(cache.version == 12)
-        #expect(cache.passedOver?.issues.map(\.code) == [spoiling.code])
-        #expect(cache.passedOver?.description.hasPrefix(site.manifest.path) == true)
+        #expect(cache.manifestVersion == 12)
+        #expect(cache.newerFolderError?.issues.map(\.code) == [spoiling.code])
+        #expect(cache.newerFolderError?.description.hasPrefix(site.manifest.path) == true)
         // The same choice is made while the app runs.
         try site.writeBundle("update", version: "12")
         try cache.reload()
         #expect(answers(cache) == ["update"])
-        #expect(cache.passedOver != nil)
+        #expect(cache.newerFolderError != nil)
         try? FileManager.default.removeItem(at: site.downloads)
         try site.writeDownloads(version: "14")
         try cache.reload()
         #expect(answers(cache) == ["download"])
-        #expect(cache.passedOver == nil)
+        #expect(cache.newerFolderError == nil)
     }
 
     @Test("Files of more than 100 MB are mapped or passed over, not copied")
@@ -159,10 +159,10 @@ struct NewerFolderTests {
         for (size, version) in [(99_000_000, 13), (100_000_001, 12)] {
             #expect(truncate(site.downloads.path + "/large.bin", size) == 0)
             let cache = try site.cache()
-            #expect(cache.version == version)
-            #expect(cache.passedOver?.issues.map(\.code) == (version == 13 ? nil : [.tooLong]))
+            #expect(cache.manifestVersion == version)
+            #expect(cache.newerFolderError?.issues.map(\.code) == (version == 13 ? nil : [.tooLong]))
         }
-        #expect(try site.cache(reading: .mapped).version == 13)
+        #expect(try site.cache(reading: .mapped).manifestVersion == 13)
     }
 
     @Test("Of mapped files, those that are read all the same count, too: small ones, and those beyond the mappings")
@@ -191,7 +191,7 @@ struct NewerFolderTests {
         for number in 0..<100_000_000 / small {
             #expect(link(folder.path + "/a.css", folder.path + "/\(number).css") == 0)
         }
-        #expect(try site.cache(reading: .mapped).passedOver?.issues.map(\.code) == [.tooLong])
+        #expect(try site.cache(reading: .mapped).newerFolderError?.issues.map(\.code) == [.tooLong])
     }
 
     @Test("A page of HTML may be a page, and an SVG image may have a document type")
@@ -200,7 +200,7 @@ struct NewerFolderTests {
         try site.writeDownloads(version: "13")
         let texts = [("index.html", "<!doctype html>"), ("page.txt", "<html>"), ("a.svg", "<!DOCTYPE svg><svg/>")]
         for (name, text) in texts { try site.folder.write(text, to: "Application Support/downloads/\(name)") }
-        #expect(try site.cache().passedOver == nil)
+        #expect(try site.cache().newerFolderError == nil)
     }
 
     @Test("A folder that belongs to another user, and that this one may not read, is passed over")
@@ -214,9 +214,9 @@ struct NewerFolderTests {
             // Root may read everything.
             if geteuid() == 0 { #expect(seteuid(65534) == 0) } else { chmod(site.downloads.path, 0) }
             let cache = try site.cache()
-            #expect(cache.version == 12)
-            #expect(cache.passedOver?.issues.map(\.code) == [.unreadableManifest])
-            #expect(cache.passedOver?.description.contains("ermission denied") == true)
+            #expect(cache.manifestVersion == 12)
+            #expect(cache.newerFolderError?.issues.map(\.code) == [.unreadableManifest])
+            #expect(cache.newerFolderError?.description.contains("ermission denied") == true)
             seteuid(0)
             chmod(site.downloads.path, 0o700)
         }
@@ -227,8 +227,8 @@ struct NewerFolderTests {
         try site.writeBundle(version: "12")
         let bundle = try #require(Bundle(url: site.folder.url.appendingPathComponent("App.bundle")))
         let url = try #require(URL(string: "https://example.com/downloads"))
-        let cache = try SubstitutionCache(bundle: bundle, orNewer: url)
-        #expect(cache.passedOver?.description.contains("is not a file URL") == true)
+        let cache = try SubstitutionCache(bundle: bundle, newerFolder: url)
+        #expect(cache.newerFolderError?.description.contains("is not a file URL") == true)
         #expect(answers(cache) == ["bundle"])
     }
 
@@ -242,7 +242,7 @@ struct NewerFolderTests {
         #expect(throws: ManifestError.self) { try site.cache() }
         #expect(throws: ManifestError.self) { try cache.reload() }
         #expect(answers(cache) == ["download"])
-        #expect(cache.version == 13)
+        #expect(cache.manifestVersion == 13)
     }
 
     @Test("A set answers from a load on, whole, and never before")
@@ -254,14 +254,14 @@ struct NewerFolderTests {
         try FileManager.default.removeItem(at: site.downloads)
         #expect(rename(second.path, site.downloads.path) == 0)
         #expect(answers(cache) == ["first"])
-        #expect(cache.version == 13)
+        #expect(cache.manifestVersion == 13)
         try cache.reload()
         #expect(answers(cache) == ["second"])
         try FileManager.default.removeItem(at: site.downloads)
         #expect(answers(cache) == ["second"])
         try cache.reload()
         #expect(answers(cache) == ["bundle"])
-        #expect(cache.passedOver == nil)
+        #expect(cache.newerFolderError == nil)
     }
 
     @Test("A file that changes while the folder is read makes it no set")
@@ -301,7 +301,7 @@ struct NewerFolderTests {
         let found = try await onThread { [site] in
             try (0..<(Program.isLongRun ? 20_000 : 1000)).map { _ in
                 let cache = try site.cache()
-                return "\(cache.version): \(TwoFolders.answers(cache).sorted().joined(separator: " and "))"
+                return "\(cache.manifestVersion): \(TwoFolders.answers(cache).sorted().joined(separator: " and "))"
             }
         }
         isDone.withLock { $0 = true }
@@ -327,7 +327,7 @@ struct NewerFolderTests {
             var answers: Set<Set<String>> = []
             while count.value < (Program.isLongRun ? 10_000 : 200) {
                 let cache = try site.cache()
-                if cache.version == 12 { answers.insert(TwoFolders.answers(cache)) }
+                if cache.manifestVersion == 12 { answers.insert(TwoFolders.answers(cache)) }
             }
             return answers
         }

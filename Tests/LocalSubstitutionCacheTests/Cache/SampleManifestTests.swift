@@ -16,6 +16,6 @@ struct SampleManifestTests {
         let cache = try SubstitutionCache(bundle: .module)
         let request = URLRequest(url: try #require(URL(string: "http://localhost:0/css/site.css?v=12")))
         #expect(cache.cachedResponse(for: request)?.response.mimeType == "text/css")
-        #expect(cache.substitutions.map(\.file).contains("img/icons/ferry.svg"))
+        #expect(cache.substitutions.map(\.path).contains("img/icons/ferry.svg"))
     }
 }

@@ -187,7 +187,7 @@ extension InstalledTests {
                 if usingSubstitutions { configuration.useSubstitutions() }
                 let delegate = kind == .delegate || named ? Collector() : nil
                 let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-                if named { session.registerForSubstitutions() }
+                if named { #expect(throws: Never.self) { try session.registerForSubstitutions() } }
                 defer { session.finishTasksAndInvalidate() }
                 let trace = await kind.trace(request, in: session)
                 let cookies = configuration.httpCookieStorage?.cookies?.map { "\($0.name)=\($0.value)" }.sorted()

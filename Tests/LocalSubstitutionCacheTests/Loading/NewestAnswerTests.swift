@@ -157,15 +157,16 @@ extension InstalledTests {
             page.server.stop()
             let answered = Answered()
             let cache = try #require(Installation.current?.cache)
-            cache.onRequest = { event in
-                guard case .fallback(_, let substitution) = event else { return }
-                answered.files.withLock { $0.append(substitution?.file) }
+            let reporter = EventReporter { event in
+                guard let event, event.kind == .fallback else { return }
+                answered.files.withLock { $0.append(event.substitution?.path) }
             }
+            cache.changeReporters { $0 + [reporter] }
             #expect(try await source(of: page.request, .async, in: session) == "copy")
             try setFileDate(Date(timeIntervalSinceNow: 60))
             try cache.reload()
             #expect(try await source(of: page.request, .async, in: session) == "file")
-            cache.observers?.events?.queue.sync {}
+            reporter.queue.sync {}
             #expect(answered.files.value == [nil, "a.txt"])
         }
 
@@ -177,7 +178,7 @@ extension InstalledTests {
             request.setValue("Bearer x", forHTTPHeaderField: "Authorization")
             #expect(try await source(of: request, .async, in: session) == "network")
             #expect(archive.copies.isEmpty)
-            #expect(archive.refusals == [.requestField("Authorization"): 1])
+            #expect(archive.refusalCounts == [.requestField("Authorization"): 1])
             page.server.stop()
             #expect(try await source(of: request, .async, in: session) == "file")
         }

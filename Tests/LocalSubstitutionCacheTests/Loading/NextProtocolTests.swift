@@ -59,7 +59,7 @@ extension InstalledTests {
             configuration.useSubstitutions()
             for delegate in kind == .delegate ? [Collector()] : [Collector(), nil] {
                 let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-                if isNamed { session.registerForSubstitutions() }
+                if isNamed { try session.registerForSubstitutions() }
                 for _ in 0..<20 {
                     for path in ["200", "503", "gone", "lost"] {
                         let url = try #require(URL(string: "http://stub.invalid/\(path)"))
@@ -116,7 +116,7 @@ extension InstalledTests {
             configuration.protocolClasses = [Stub.self] + (configuration.protocolClasses ?? [])
             configuration.useSubstitutions()
             let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
-            session.registerForSubstitutions()
+            try session.registerForSubstitutions()
             let urls = try ["200", "503"].map { try #require(URL(string: "http://stub.invalid/\($0)")) }
             let (_, page) = try await TaskKind.delegate.load(URLRequest(url: urls[0]), in: session)
             #expect(page == Data("from the stub".utf8))
@@ -180,7 +180,7 @@ extension InstalledTests {
             configuration.protocolClasses = [PartsStub.self]
             configuration.useSubstitutions()
             let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
-            session.registerForSubstitutions()
+            try session.registerForSubstitutions()
             func time(_ parts: Int) async throws -> Double {
                 let begin = clock()
                 let url = try #require(URL(string: "http://parts.invalid/\(parts)"))
@@ -205,7 +205,7 @@ extension InstalledTests {
                 if isListed { configuration.useSubstitutions() }
                 configuration.protocolClasses = [Stub.self] + (configuration.protocolClasses ?? [])
                 let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
-                session.registerForSubstitutions()
+                try session.registerForSubstitutions()
                 for (url, text) in ["http://stub.invalid/200": "from the stub", "http://other.invalid/": Self.fileText]
                 {
                     let request = URLRequest(url: try #require(URL(string: url)))

@@ -118,7 +118,7 @@ extension InstalledTests {
                 for configuration in [configuration, .ephemeral] {
                     let delegate = Collector(credential: credential)
                     let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-                    if traces.isEmpty { session.registerForSubstitutions() }
+                    if traces.isEmpty { try session.registerForSubstitutions() }
                     traces.append(await TaskKind.delegate.trace(request, in: session))
                 }
                 #expect(traces[0] == traces[1])

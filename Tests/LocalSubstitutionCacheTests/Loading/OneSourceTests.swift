@@ -98,7 +98,7 @@ extension InstalledTests {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()
             let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-            if isNamed { session.registerForSubstitutions() }
+            if isNamed { try session.registerForSubstitutions() }
             var whole = Data()
             switch receiver {
             case .async:

@@ -22,21 +22,16 @@ extension InstalledTests {
             private let lock = NSLock()
             private var events: [String] = []
 
-            func add(_ event: RequestEvent) {
-                let text =
-                    switch event {
-                    case .hit(let url, let substitution): "hit \(url.url.lastPathComponent) \(substitution.file)"
-                    case .miss(let url): "miss \(url.url.lastPathComponent)"
-                    case .fallback(let url, let file):
-                        "fallback \(url.url.lastPathComponent) \(file?.file ?? "archive")"
-                    }
-                lock.withLock { events.append(text) }
+            func add(_ event: RequestEvent?) {
+                guard let event else { return }
+                let file = event.substitution?.path ?? (event.kind == .fallback ? "archive" : nil)
+                let words = ["\(event.kind)", event.url.url.lastPathComponent, file]
+                lock.withLock { events.append(words.compactMap(\.self).joined(separator: " ")) }
             }
 
-            /// Returns the events since the last call, once all loads that have ended are reported.
-            func taken(from cache: SubstitutionCache) -> [String] {
-                cache.observers?.events?.queue.sync {}
-                return lock.withLock {
+            /// The events since the last call.
+            var taken: [String] {
+                lock.withLock {
                     defer { events = [] }
                     return events
                 }
@@ -47,7 +42,8 @@ extension InstalledTests {
         private final class App {
             let site: LoopbackServer
             let cache: SubstitutionCache
-            let events = Events()
+            private let events = Events()
+            let reporter: EventReporter
 
             init(_ folder: TemporaryFolder) throws {
                 site = try LoopbackServer { request in
@@ -68,7 +64,8 @@ extension InstalledTests {
                     """
                 cache = try folder.cache(manifest.replacingOccurrences(of: "SITE", with: site.url.absoluteString))
                 cache.install()
-                cache.onRequest = { [events] in events.add($0) }
+                reporter = EventReporter { [events] in events.add($0) }
+                cache.changeReporters { [reporter] in $0 + [reporter] }
             }
 
             deinit {
@@ -82,14 +79,18 @@ extension InstalledTests {
                 return request
             }
 
-            var taken: [String] { events.taken(from: cache) }
+            /// The events since the last call, once all loads that have ended are reported.
+            var taken: [String] {
+                reporter.queue.sync {}
+                return events.taken
+            }
         }
 
         /// A session of the app.
         enum Kind: CaseIterable {
             case shared, plain, using, registered, ephemeral, ownCache
 
-            func session() -> URLSession {
+            func session() throws -> URLSession {
                 let configuration =
                     self == .ephemeral ? URLSessionConfiguration.ephemeral : URLSessionConfiguration.default
                 if self == .ownCache {
@@ -97,7 +98,7 @@ extension InstalledTests {
                 }
                 if self != .plain { configuration.useSubstitutions() }
                 let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
-                if self == .registered { session.registerForSubstitutions() }
+                if self == .registered { try session.registerForSubstitutions() }
                 return self == .shared ? .shared : session
             }
         }
@@ -105,7 +106,7 @@ extension InstalledTests {
         @Test("Each load of each session is reported once", arguments: Kind.allCases)
         func once(kind: Kind) async throws {
             let app = try App(folder)
-            let session = kind.session()
+            let session = try kind.session()
             for task in TaskKind.receiving where kind != .shared || task != .delegate {
                 for path in ["a.txt", "page", "gone", "to-file"] {
                     _ = try await task.load(app.request(path), in: session)
@@ -145,8 +146,8 @@ extension InstalledTests {
         func offline() async throws {
             let app = try App(folder)
             app.cache.install(archive: try makeArchive())
-            let session = Kind.using.session()
-            session.registerForSubstitutions()
+            let session = try Kind.using.session()
+            try session.registerForSubstitutions()
             _ = try await TaskKind.async.load(app.request("page"), in: session)
             app.site.stop()
             for path in ["page", "gone"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
@@ -155,43 +156,60 @@ extension InstalledTests {
             )
         }
 
-        @Test("The closure may call the cache, load requests, and end its own calls")
-        func reentrant() async throws {
+        @Test("Each stream gets each event, ends alone, and then costs nothing")
+        func streams() async throws {
             let app = try App(folder)
-            let (page, done) = (app.request("page"), Flag())
-            app.cache.onRequest = { [weak cache = app.cache, events = app.events] event in
-                events.add(event)
-                guard case .hit = event, let cache else { return }
-                #expect(throws: Never.self) { try cache.reload() }
-                #expect(cache.cachedResponse(for: page) == nil && cache.substitutions.count == 3)
-                URLSession.shared.dataTask(with: page) { _, _, _ in
-                    cache.onRequest = nil
-                    done.set()
-                }
-                .resume()
+            app.cache.changeReporters { _ in [] }
+            var (first, second): (AsyncStream<RequestEvent>?, AsyncStream<RequestEvent>?) = (app.cache.events, nil)
+            second = app.cache.events
+            let before = Date()
+            for path in ["a.txt", "page"] { _ = try await TaskKind.async.load(app.request(path), in: .shared) }
+            for stream in [first, second] {
+                var events: [RequestEvent] = []
+                for await event in try #require(stream).prefix(2) { events.append(event) }
+                #expect(events.map(\.kind) == [.hit, .miss] && events.allSatisfy { $0.date >= before })
+                let site = app.site.url.absoluteString
+                #expect(events.map(\.description) == ["hit \(site)/a.txt → a.txt", "miss \(site)/page"])
             }
-            let queue = try #require(app.cache.observers?.events?.queue)
-            _ = try await TaskKind.async.load(app.request("a.txt"), in: .shared)
-            while !done.isSet { try await Task.sleep(nanoseconds: 1_000_000) }
-            // The closure that was replaced still gets the events of before.
-            queue.sync {}
-            #expect(app.taken == ["hit a.txt a.txt", "miss page"])
-            #expect(app.cache.onRequest == nil && app.cache.observers == nil)
-            // Without a closure, the protocol leaves the request alone.
-            #expect(!SubstitutionURLProtocol.canInit(with: page))
+            first = nil
+            #expect(app.cache.observers?.events.count == 1)
+            second = nil
+            #expect(app.cache.observers == nil)
+            // Without a stream, the protocol leaves the request alone.
+            #expect(!SubstitutionURLProtocol.canInit(with: app.request("page")))
         }
 
-        @Test("A closure and a recording see the same loads, and each ends alone")
+        @Test("The reader of a stream may call the cache and load requests, and ends with the cache")
+        func reader() async throws {
+            var cache: SubstitutionCache? = try folder.cache("{ \"https://h/a.txt\": \"a.txt\" }")
+            let events = try #require(cache).events
+            let request = URLRequest(url: try #require(URL(string: "https://h/a.txt")))
+            _ = cache?.cachedResponse(for: request)
+            var count = 0
+            for await event in events {
+                count += 1
+                if count < 3 {
+                    try cache?.reload()
+                    _ = cache?.cachedResponse(for: request)
+                } else {
+                    cache = nil
+                }
+                #expect(event.kind == .hit)
+            }
+            #expect(count == 3)
+        }
+
+        @Test("A stream and a recording see the same loads, and each ends alone")
         func recording() async throws {
             let app = try App(folder)
             let recording = try app.cache.record(to: folder.url.appendingPathComponent("app.har"))
-            let session = Kind.using.session()
+            let session = try Kind.using.session()
             for path in ["a.txt", "page"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
             #expect(app.taken == ["hit a.txt a.txt", "miss page"])
             #expect(recording.summary.requestCount == 2)
-            app.cache.onRequest = nil
+            app.cache.changeReporters { _ in [] }
             _ = try await TaskKind.async.load(app.request("a.txt"), in: session)
-            app.cache.onRequest = { [events = app.events] in events.add($0) }
+            app.cache.changeReporters { [reporter = app.reporter] in $0 + [reporter] }
             #expect(recording.summary.requestCount == 3)
             try recording.stop()
             _ = try await TaskKind.async.load(app.request("a.txt"), in: session)
@@ -216,10 +234,10 @@ extension InstalledTests {
         @Test("Loads that have ended are forgotten")
         func forgotten() async throws {
             let app = try App(folder)
-            let session = Kind.plain.session()
+            let session = try Kind.plain.session()
             for _ in 0..<300 { _ = try await TaskKind.async.load(app.request("a.txt"), in: session) }
             #expect(app.taken.count == 300)
-            #expect(try #require(app.cache.observers?.events).loads.count < 300)
+            #expect(app.reporter.loads.count < 300)
         }
     }
 }

@@ -131,7 +131,7 @@ struct DecodedOrderTests {
             return text.utf8.map { $0 < 0x80 ? String(UnicodeScalar($0)) : String(format: "%%%02x", $0) }.joined()
         }
         let index = order.first(matching: try URLIdentity("https://h/%C3%A9/\(escaped(name))"))
-        #expect(index.map { substitutions[order.candidates[$0].substitution].file } == "f/\(name)")
+        #expect(index.map { substitutions[order.candidates[$0].substitution].path } == "f/\(name)")
         // Explicit entries and the folder's own URL are compared as RFC 3986 defines.
         #expect((order.first(matching: try URLIdentity("https://h/\(escaped("é"))")) != nil) == (form == "NFC"))
         #expect(

@@ -186,7 +186,7 @@ struct MatchOrderTests {
         try folder.write("secret", to: ".env")
         try folder.write("secret", to: ".git/config")
         let cache = try SubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
-        let files = cache.substitutions.map(\.file)
+        let files = cache.substitutions.map(\.path)
         #expect(
             files == [
                 "a", "b", "c", "inner/x.css", "other/x.css", "outer/inner/index.html", "outer/inner/index.html",

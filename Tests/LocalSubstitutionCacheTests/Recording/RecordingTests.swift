@@ -75,7 +75,7 @@ extension InstalledTests {
             configuration.urlCache = cache
             configuration.useSubstitutions()
             let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
-            if registered { session.registerForSubstitutions() }
+            if registered { #expect(throws: Never.self) { try session.registerForSubstitutions() } }
             return session
         }
 
@@ -211,7 +211,7 @@ extension InstalledTests {
             let response = try #require(task.response)
             log.observe(.answered(response, byteCount: 4), of: request, by: task)
             try log.save()
-            #expect(log.summary.fileResponseCount == 1 && log.summary.bytesFromFiles == 4 && log.summary.misses.isEmpty)
+            #expect(log.summary.fileResponseCount == 1 && log.summary.fileByteCount == 4 && log.summary.misses.isEmpty)
             #expect(try RecordedEntry.all(in: log.file.url).map(\.line) == ["GET /page: archive 200 4"])
         }
 
@@ -233,7 +233,7 @@ extension InstalledTests {
                 let credential = URLCredential(user: "u", password: "p", persistence: .none)
                 let delegate = Collector(credential: credential)
                 let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-                if registered { session.registerForSubstitutions() }
+                if registered { try session.registerForSubstitutions() }
                 let (_, data) = try await kind.load(URLRequest(url: site.url), in: session)
                 #expect(String(decoding: data, as: UTF8.self).hasSuffix("yes"))
                 await session.settle()
@@ -358,7 +358,7 @@ extension InstalledTests {
             #expect(
                 kinds[0][0].response.content.comment == "3 × GET; 3 × 200; hosts: [\"127.0.0.1\"] shows them"
             )
-            #expect(summaries[0].misses.isEmpty && summaries[0].unnamedHosts == ["127.0.0.1": 3])
+            #expect(summaries[0].misses.isEmpty && summaries[0].unnamedHostCounts == ["127.0.0.1": 3])
             #expect("\(summaries[0])".contains("\n127.0.0.1: 3 requests; hosts: [\"127.0.0.1\"] shows them"))
             #expect(kinds[1].map(\.request.url) == ["\(address)/page", "\(address)/page?id", "\(address)/page?id"])
             #expect(kinds[1].map(\.answer.isShortened) == [nil, true, true])
@@ -379,7 +379,7 @@ extension InstalledTests {
         @Test("Long bodies are left out, and requests beyond the limit are only counted")
         func limits() async throws {
             var options = Recording.Options(hosts: ["127.0.0.1"])
-            (options.largestBody, options.limit) = (3, 4000)
+            (options.maximumBodySize, options.maximumFileSize) = (3, 4000)
             let app = try App(folder, options)
             let session = listing(registered: true)
             for number in 0..<20 { _ = try await TaskKind.async.load(app.request("page-\(number)"), in: session) }
@@ -391,12 +391,14 @@ extension InstalledTests {
             #expect(content?.comment == "it has 4 bytes, more than 3")
             let summary = app.recording.summary
             #expect(summary.requestCount == 20)
-            #expect(summary.omitted == 20 - lines.count)
+            #expect(summary.omittedRequestCount == 20 - lines.count)
             #expect(
-                "\(summary)".hasSuffix("\(summary.omitted) requests are not in the file, which has reached its limit.")
+                "\(summary)".hasSuffix(
+                    "\(summary.omittedRequestCount) requests are not in the file, which has reached its limit."
+                )
             )
             let text = try String(contentsOf: app.recording.file, encoding: .utf8)
-            #expect(text.contains("\(summary.omitted) more were not recorded"))
+            #expect(text.contains("\(summary.omittedRequestCount) more were not recorded"))
         }
 
         @Test("The summary is a text for a debug screen")

@@ -91,7 +91,11 @@ extension InstalledTests {
             )
             let cache = try folder.cache("{ \"http://localhost:\(port)/entry\": \"a.txt\" }")
             let messages = Locked<[String]>([])
-            cache.onRequest = { event in messages.withLock { $0.append("\(event)") } }
+            let reporter = EventReporter { event in
+                guard let event else { return }
+                messages.withLock { $0 += ["\(event)", "\(dump(event))"] }
+            }
+            cache.changeReporters { $0 + [reporter] }
             cache.install(archive: archive)
             let file = folder.url.appendingPathComponent("app.har")
             let recording = try cache.record(to: file, options: .init(hosts: Set(named)))
@@ -106,8 +110,10 @@ extension InstalledTests {
             }
             archive.directory.queue.sync {}
             try recording.stop()
-            cache.observers?.events?.queue.sync {}
-            messages.withLock { $0 += ["\(recording.summary)", "\(recording.summary.misses)", "\(archive.refusals)"] }
+            reporter.queue.sync {}
+            messages.withLock {
+                $0 += ["\(recording.summary)", "\(recording.summary.misses)", "\(archive.refusalCounts)"]
+            }
             let shown = messages.value.joined(separator: "\n")
             let written = try text(of: [file, folder.url.appendingPathComponent("archive")])
             for (number, load) in loads.enumerated() {

@@ -12,7 +12,7 @@ extension URLSession {
     /// Creates a registered session.
     static func named(_ configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?) -> URLSession {
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-        session.registerForSubstitutions()
+        do { try session.registerForSubstitutions() } catch { fatalError("\(error)") }
         return session
     }
 

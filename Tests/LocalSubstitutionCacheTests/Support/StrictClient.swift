@@ -66,7 +66,7 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
     ) -> URLSession {
         configuration.useSubstitutions()
         let session = URLSession(configuration: configuration, delegate: self, delegateQueue: queue)
-        if isNamed { #expect(session.registerForSubstitutions()) }
+        if isNamed { #expect(throws: Never.self) { try session.registerForSubstitutions() } }
         self.session = session
         return session
     }

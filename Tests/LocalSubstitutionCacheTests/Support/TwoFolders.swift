@@ -42,7 +42,7 @@ struct TwoFolders {
 
     func cache(reading: ReadingMode = .copied) throws -> SubstitutionCache {
         let bundle = try #require(Bundle(url: folder.url.appendingPathComponent("App.bundle")))
-        return try SubstitutionCache(bundle: bundle, orNewer: downloads, reading: reading)
+        return try SubstitutionCache(bundle: bundle, newerFolder: downloads, reading: reading)
     }
 
     /// Returns what each file answers, without repetitions; "nothing" for no answer.

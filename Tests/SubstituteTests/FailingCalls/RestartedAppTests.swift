@@ -117,11 +117,11 @@ struct RestartedAppTests {
     private static func launch(_ folder: URL) throws -> (version: Int, texts: Set<String>, error: ManifestError?) {
         let bundle = try #require(Bundle(url: folder.appendingPathComponent("App.bundle")))
         let downloads = folder.appendingPathComponent("Application Support/downloads")
-        let cache = try SubstitutionCache(bundle: bundle, orNewer: downloads)
+        let cache = try SubstitutionCache(bundle: bundle, newerFolder: downloads)
         let texts = cache.substitutions.compactMap { substitution in
             URL(string: substitution.url).flatMap { cache.cachedResponse(for: URLRequest(url: $0)) }?.data
         }
-        return (cache.version, Set(texts.map { String(decoding: $0, as: UTF8.self) }), cache.passedOver)
+        return (cache.manifestVersion, Set(texts.map { String(decoding: $0, as: UTF8.self) }), cache.newerFolderError)
     }
 
     @Test("While another process adopts, and is killed again and again, each launch finds one whole set")

@@ -43,7 +43,7 @@ final class App: @unchecked Sendable {
         configuration.useSubstitutions()
         change(configuration)
         let session = URLSession(configuration: configuration, delegate: client)
-        #expect(session.registerForSubstitutions())
+        #expect(throws: Never.self) { try session.registerForSubstitutions() }
         return session
     }
 }
@@ -179,13 +179,14 @@ final class Notes: RequestObserver, @unchecked Sendable {
         lock.withLock { notes.append("\(request.url?.path ?? ""): \(words)\(name)") }
     }
 
-    func add(_ event: RequestEvent) {
-        let text =
-            switch event {
-            case .hit(let url, let substitution): "\(url.url.path): hit \(substitution.file)"
-            case .miss(let url): "\(url.url.path): miss"
-            case .fallback(let url, let substitution): "\(url.url.path): fallback \(substitution?.file ?? "archive")"
-            }
-        lock.withLock { notes.append(text) }
+    /// Lists the events of a cache from now on, and returns their reporter.
+    func follow(_ cache: SubstitutionCache) -> EventReporter {
+        let reporter = EventReporter { [self] event in
+            guard let event else { return }
+            let file = event.substitution.map { " \($0.path)" } ?? ""
+            lock.withLock { notes.append("\(event.url.url.path): \(event.kind)\(file)") }
+        }
+        cache.changeReporters { $0 + [reporter] }
+        return reporter
     }
 }

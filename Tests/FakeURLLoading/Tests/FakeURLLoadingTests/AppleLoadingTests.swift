@@ -242,7 +242,7 @@ extension InstalledTests {
         func events(kind: String) async throws {
             let app = try App()
             let notes = Notes()
-            app.cache.onRequest = { notes.add($0) }
+            let reporter = notes.follow(app.cache)
             Network.shared.answer = { exchange in
                 switch exchange.request.url?.path {
                 case "/moved": exchange.redirect(to: "https://h/next")
@@ -262,7 +262,7 @@ extension InstalledTests {
                     }
                 _ = try await client.events(of: "https://h/\(path)", in: session)
             }
-            app.cache.observers?.events?.queue.sync {}
+            reporter.queue.sync {}
             // URL loading asks again after a redirect.
             let begun = ["/a: hit file.txt", "/page: miss", "/moved: miss", "/next: miss", "/late: miss"]
             #expect(notes.all == begun + (kind == "unregistered" ? [] : ["/late: fallback file.txt"]))
@@ -272,13 +272,13 @@ extension InstalledTests {
         func backing() throws {
             let app = try App()
             let notes = Notes()
-            app.cache.onRequest = { notes.add($0) }
+            let reporter = notes.follow(app.cache)
             let page = URLRequest(url: try #require(URL(string: "https://h/page")))
             for request in [page, page.marked] {
                 let task = URLSession.shared.dataTask(with: request)
                 app.cache.getCachedResponse(for: task) { #expect($0 == nil) }
             }
-            app.cache.observers?.events?.queue.sync {}
+            reporter.queue.sync {}
             #expect(notes.all == ["/page: miss"])
         }
 
@@ -370,8 +370,8 @@ extension InstalledTests {
             configuration.useSubstitutions()
             let first = URLSession(configuration: configuration, delegate: Client())
             let second = URLSession(configuration: configuration, delegate: Client())
-            #expect(first.registerForSubstitutions())
-            #expect(!second.registerForSubstitutions())
+            try first.registerForSubstitutions()
+            #expect(throws: RegistrationError.self) { try second.registerForSubstitutions() }
             withExtendedLifetime((first, second)) {}
         }
 
@@ -383,7 +383,7 @@ extension InstalledTests {
             let clients = [Client(), Client()]
             let sessions = clients.map { URLSession(substituting: configuration, delegate: $0) }
             for (client, session) in zip(clients, sessions) {
-                #expect(session.registerForSubstitutions())
+                try session.registerForSubstitutions()
                 #expect(
                     try await client.events(of: "https://h/late", in: session)
                         == ["200 from https://h/late", "a file", "end"]

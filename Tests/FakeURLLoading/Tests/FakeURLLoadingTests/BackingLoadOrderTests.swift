@@ -113,7 +113,7 @@ extension InstalledTests {
                 fallback,
                 in: BackingSession(like: .ephemeral),
                 of: nil,
-                ObservedLoad(owner.request, of: task, nil, RequestObservers(nil, events))
+                ObservedLoad(owner.request, of: task, nil, RequestObservers([], events))
             )
             load.start()
             load.didReceive(try head(503))

@@ -63,7 +63,7 @@ extension InstalledTests {
             }
             archive.directory.queue.sync {}
             #expect(archive.copies.isEmpty)
-            #expect(archive.refusals == [.challenge: 2])
+            #expect(archive.refusalCounts == [.challenge: 2])
             #expect(notes.all.filter { $0.hasSuffix("challenged") } == ["/1: challenged", "/2: challenged"])
             let other = StrictClient()
             #expect(await other.load(other.session().dataTask(with: request("2", of: site))).text == "Hello me")
@@ -92,7 +92,7 @@ extension InstalledTests {
                 }
                 archive.directory.queue.sync {}
                 #expect(archive.copies.map(\.url.path) == ["/a"])
-                #expect(archive.refusals == [.responseField("Set-Cookie"): 1])
+                #expect(archive.refusalCounts == [.responseField("Set-Cookie"): 1])
             }
         }
 
@@ -107,7 +107,7 @@ extension InstalledTests {
             let session = URLSession(substituting: configuration, delegate: client)
             #expect(await client.load(session.dataTask(with: request("page", of: site))).text == "page")
             archive.directory.queue.sync {}
-            #expect(archive.copies.isEmpty && archive.refusals == [.requestField("X-User-Id"): 1])
+            #expect(archive.copies.isEmpty && archive.refusalCounts == [.requestField("X-User-Id"): 1])
         }
 
         @Test("While a copy is being read, other loads go on, and the task may be cancelled")
@@ -196,7 +196,7 @@ extension InstalledTests {
                 _ = await client.load(session.dataTask(with: request))
             }
             #expect(
-                archive.refusals == [
+                archive.refusalCounts == [
                     .status: 1, .responseField("Cache-Control"): 1, .requestField("Cache-Control"): 1,
                     .responseField("Vary"): 1, .length: 1, .requestField("Authorization"): 1,
                 ]
