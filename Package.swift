@@ -53,7 +53,7 @@ let package = Package(
             dependencies: ["LocalSubstitutionCache", "SubstitutionChecking", "SubstitutionRules"],
             resources: [.embedInCode("Resources")]
         ),
-        .executableTarget(name: "substitute-check", dependencies: ["SubstituteCheckKit"]),
+        .executableTarget(name: "substitute-check", dependencies: ["LocalSubstitutionCache"]),
         .target(
             name: "SubstituteKit",
             dependencies: [

@@ -3,10 +3,10 @@ import PackagePlugin
 
 /// Checks the manifest among a target's resources, in the first build after each change.
 ///
-/// The change may be in the manifest or in its files. While the manifest has a warning, every build checks it. The
-/// plugin only finds the files; `substitute-check` checks them as `substitute check` would. If there is no manifest,
-/// the plugin warns, and the build of a package's target fails; in an Xcode project, the plugin only warns. Without the
-/// failure or the warning, users would trust a check that checks nothing.
+/// The change may be in the manifest or in its files. The plugin only finds the files; `substitute-check` checks them
+/// as the app does when it is launched. If there is no manifest, the plugin warns, and the build of a package's target
+/// fails; in an Xcode project, the plugin only warns. Without the failure or the warning, users would trust a check
+/// that checks nothing.
 @main
 struct CheckManifest: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -20,7 +20,7 @@ struct CheckManifest: BuildToolPlugin {
         if let problem = Self.problem(with: resources, of: target) {
             return [Self.failure(problem, tool: tool, stamp: folder.appendingPathComponent("NothingChecked.\(stamp)"))]
         }
-        return try Self.commands(for: resources, tool: tool, workFolder: folder, stampExtension: stamp)
+        return Self.commands(for: resources, tool: tool, workFolder: folder, stampExtension: stamp)
     }
 
     /// Returns a command that fails with a message.
@@ -70,20 +70,15 @@ struct CheckManifest: BuildToolPlugin {
         tool: URL,
         workFolder: URL,
         stampExtension: String
-    ) throws -> [Command] {
-        try manifests(among: resources).enumerated().map { number, manifest in
+    ) -> [Command] {
+        manifests(among: resources).enumerated().map { number, manifest in
             let stamp = workFolder.appendingPathComponent("CheckedManifest\(number).\(stampExtension)")
-            // If the next build has to check again, the check writes this file. The file is an input of the check, so
-            // the next build sees the change. (If the check left out the stamp instead, the build would fail, because
-            // the compiler expects the stamp.)
-            let again = workFolder.appendingPathComponent("CheckAgain\(number)")
-            if !isFile(again.path) { try Data().write(to: again) }
             return .buildCommand(
                 displayName:
                     "Checking \(manifest.lastPathComponent) of \(manifest.deletingLastPathComponent().lastPathComponent)",
                 executable: tool,
-                arguments: [manifest.path, stamp.path, again.path],
-                inputFiles: contents(of: manifest.deletingLastPathComponent()) + [again],
+                arguments: [manifest.path, stamp.path],
+                inputFiles: contents(of: manifest.deletingLastPathComponent()),
                 outputFiles: [stamp]
             )
         }
@@ -133,7 +128,7 @@ extension CheckManifest: XcodeBuildToolPlugin {
             )
             return []
         }
-        return try Self.commands(for: resources, tool: tool, workFolder: folder, stampExtension: "swift")
+        return Self.commands(for: resources, tool: tool, workFolder: folder, stampExtension: "swift")
     }
 }
 #endif

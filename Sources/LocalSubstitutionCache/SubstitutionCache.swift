@@ -34,7 +34,7 @@ public import FoundationNetworking
 ///
 /// Responses that are not substituted are stored where the system's own cache stores them: in the folder that
 /// `URLCache` uses if its `diskPath` is nil. So everything that the app had cached before is still there, and several
-/// instances share the folder, each with its own capacities.
+/// instances share the folder, each with its own capacities. (On Apple's systems, this has not been run.)
 ///
 /// All methods may be called on any thread, even while another thread reloads.
 public final class SubstitutionCache: URLCache, @unchecked Sendable {

@@ -1,19 +1,35 @@
 import Foundation
-import SubstituteCheckKit
+import LocalSubstitutionCache
 
-/// Checks a manifest during a build; this executable links only the modules for the check.
+/// Checks a manifest during a build: it fails if an app would refuse the manifest, with the app's own errors.
+///
+/// The plugin `CheckManifest` runs it with two words: either `--problem` and a message, or the paths of the manifest
+/// and of a file to write if there is no error. It links only the app's own library, as every app's build compiles it.
 @main
 enum Main {
     static func main() {
-        // If the reader of a pipe closes the pipe, the check ends without a message, as other programs do.
-        signal(SIGPIPE, SIG_DFL)
-        let environment = ProcessInfo.processInfo.environment
-        let console = Console(
-            folder: FileManager.default.currentDirectoryPath,
-            environment: environment,
-            sink: { if !StandardStreams.write($1, to: $0) { exit(1) } },
-            source: { StandardStreams.read(environment) }
-        )
-        exit(BuildCheck.run(Array(CommandLine.arguments.dropFirst()), console).rawValue)
+        let words = Array(CommandLine.arguments.dropFirst())
+        guard words.count == 2 else {
+            fail("substitute-check is only for the plugin CheckManifest; run substitute check instead", 2)
+        }
+        if words[0] == "--problem" { fail("error: \(visible(words[1]))") }
+        let file = URL(fileURLWithPath: words[0])
+        do throws(ManifestError) {
+            let text = try SubstitutionManifest.text(of: file, name: words[0])
+            let manifest = SubstitutionManifest(text, name: words[0], url: file)
+            _ = try SubstitutionTable(manifest, folder: file.deletingLastPathComponent(), reading: .mapped)
+        } catch {
+            fail("\(error)\n\(visible(words[0])):1:1: note: substitute check also says what to write instead")
+        }
+        do {
+            try Data("// The manifest has no errors.\n".utf8).write(to: URL(fileURLWithPath: words[1]))
+        } catch {
+            fail("error: \(error.localizedDescription)")
+        }
+    }
+
+    private static func fail(_ message: String, _ status: Int32 = 1) -> Never {
+        FileHandle.standardError.write(Data("\(message)\n".utf8))
+        exit(status)
     }
 }

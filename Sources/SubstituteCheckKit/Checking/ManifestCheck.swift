@@ -20,8 +20,6 @@ package struct ManifestCheck {
     package let contentProblems: [String: String]
     /// The files that are something else entirely, so that a browser's findings would be consequences.
     package let otherFiles: Set<String>
-    /// True if an entry will expire on a later day.
-    let hasDayToCome: Bool
     /// The folder of the manifest's files.
     package let folder: URL
     /// The date of the check; entries that have expired by this date do not ship their files.
@@ -94,7 +92,6 @@ package struct ManifestCheck {
         entries = manifest.places.map { Position(line: $0.line, column: $0.column) }
         self.substitutions = substitutions
         (contentProblems, otherFiles) = (contents.sentences, contents.others)
-        hasDayToCome = substitutions.contains { $0.lastDay != nil && !$0.isExpired(on: date) }
     }
 
     /// The errors, for which an app refuses the manifest.
