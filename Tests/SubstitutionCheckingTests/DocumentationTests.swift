@@ -91,6 +91,28 @@ struct DocumentationTests {
         #expect(Set(defined).subtracting(used) == [], "defined, and not used")
     }
 
+    @Test("The page shows who answers as it was measured on Linux")
+    func answers() throws {
+        func text(_ path: String) throws -> String {
+            try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
+        }
+        let page = try text("\(Self.catalog)/WhenTheCacheIsAsked.md")
+        let lines = try text("Tests/LocalSubstitutionCacheTests/Fixtures/WhoAnswers-Linux.txt").split(separator: "\n")
+        for (shown, session) in [
+            ("`URLSession.shared`", "shared"), ("`.default`", "default"), ("`.ephemeral`", "ephemeral"),
+            ("`.default`, before `install()`", "default, early"), ("with the protocol", "default, protocol"),
+            ("with the protocol", "ephemeral, protocol"),
+        ] {
+            func cell(_ header: String, _ column: Int) throws -> String {
+                let row = session.padding(toLength: 21, withPad: " ", startingAt: 0) + "GET     \(header) "
+                let line = try #require(lines.first { $0.hasPrefix("async       \(row)") })
+                return String(line.dropFirst(56 + 13 * column).prefix { $0 != " " })
+            }
+            let cells = try [cell("-", 0), cell("Authorization", 0), cell("-", 3)].joined(separator: " | ")
+            #expect(page.contains("| \(shown) | \(cells) | not yet |\n"))
+        }
+    }
+
     @Test("The pages are few and short")
     func length() throws {
         func words(_ page: String) throws -> Int {
