@@ -11,12 +11,14 @@ final class Events: ObservableObject {
 
     @Published private(set) var lines: [Line] = []
 
-    /// Lists each load from now on, the last one first.
+    private var isFollowing = false
+
+    /// Lists each load from now on, the last one first; further calls have no effect.
     func follow(_ cache: SubstitutionCache) {
+        guard !isFollowing else { return }
+        isFollowing = true
         let events = cache.events
-        Task { [weak self] in
-            for await event in events { self?.add(event) }
-        }
+        Task { for await event in events { add(event) } }
     }
 
     private func add(_ event: RequestEvent) { lines.insert(Line(id: lines.count, text: "\(event)"), at: 0) }

@@ -85,9 +85,12 @@ struct CheckManifest: BuildToolPlugin {
     }
 
     fileprivate static func manifests(among resources: [URL]) -> [URL] {
-        resources.flatMap { [$0, $0.appendingPathComponent("manifest.json")] }.filter {
+        let found = resources.flatMap { [$0, $0.appendingPathComponent("manifest.json")] }.filter {
             isManifest($0) && isFile($0.path)
         }
+        // Another folder, such as that of a web app, may have a manifest.json of its own.
+        let named = found.filter { isSubstitutions($0.deletingLastPathComponent()) }
+        return named.isEmpty ? found : named
     }
 
     private static func isManifest(_ file: URL) -> Bool { file.lastPathComponent == "manifest.json" }

@@ -235,10 +235,11 @@ public final class SubstitutionCache: URLCache, @unchecked Sendable {
     /// response, a fallback follows. Requests of web views are reported, too. Where URL loading asks again after a
     /// redirect, as on Apple's platforms, the new URL is also reported.
     ///
-    /// An event comes shortly after URL loading has asked, so take the stream before the first load. A stream keeps up
-    /// to 1,000 events that wait; then the oldest are dropped. It ends when the cache is deallocated. It costs nothing
-    /// once its last copy and iterator are gone, or once the task that reads it is cancelled. A lookup by the app
-    /// itself is a hit if a file answers, and otherwise no event.
+    /// An event comes shortly after URL loading has asked. A stream has the loads that begin after it was taken. So
+    /// take it before the first load, and not inside the task that reads it. It keeps up to 1,000 events that wait;
+    /// then the oldest are dropped. It ends when the cache is deallocated, which a task that captures the cache
+    /// prevents. It costs nothing once its last copy and iterator are gone, or once a cancelled task asks for its next
+    /// event. A lookup by the app itself is a hit if a file answers, and otherwise no event.
     ///
     /// In a session without ``SubstitutionURLProtocol``, no event reports a request that reloads, or that has an
     /// `Authorization` field, if an entry without `when` names its URL.
@@ -247,20 +248,13 @@ public final class SubstitutionCache: URLCache, @unchecked Sendable {
     /// it does while a recording runs.
     public var events: AsyncStream<RequestEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1000)) { continuation in
-            let reporter = EventReporter { event in
-                if let event { continuation.yield(event) } else { continuation.finish() }
-            }
+            let reporter = EventReporter { $0.map { _ = continuation.yield($0) } ?? continuation.finish() }
             let id = ObjectIdentifier(reporter)
-            continuation.onTermination = { [weak self] _ in
-                self?.changeReporters { $0.filter { ObjectIdentifier($0) != id } }
+            continuation.onTermination = { [weak table] _ in
+                table?.changeReporters { $0.filter { ObjectIdentifier($0) != id } }
             }
-            changeReporters { $0 + [reporter] }
+            table.changeReporters { $0 + [reporter] }
         }
-    }
-
-    /// Changes the list of those that report to the app; internal for tests.
-    func changeReporters(_ change: @Sendable ([EventReporter]) -> [EventReporter]) {
-        table.changeObservers { RequestObservers(change($0?.events ?? []), $0?.recording) }
     }
 
     /// The observer that records the requests; nil for none, as in every released app.
@@ -321,7 +315,7 @@ public final class SubstitutionCache: URLCache, @unchecked Sendable {
         // A marked request belongs to a load that is observed already.
         guard let observers, !request.isMarked else { return answer(dataTask, request, decision, completionHandler) }
         answer(dataTask, request, decision) { response in
-            // If only the protocol may answer with the file, it tells the app's closure itself.
+            // If only the protocol may answer with the file, it reports to the app itself.
             let told = response == nil && decision.file != nil ? RequestObservers([], observers.recording) : observers
             told?.observe(Self.step(response, decision), of: request, by: dataTask)
             completionHandler(response)

@@ -19,7 +19,8 @@ enum Main {
             let manifest = SubstitutionManifest(text, name: words[0], url: file)
             _ = try SubstitutionTable(manifest, folder: file.deletingLastPathComponent(), reading: .mapped)
         } catch {
-            fail("\(error)\n\(visible(words[0])):1:1: note: substitute check also says what to write instead")
+            let remedy = "substitute check (or swift package substitute check) also says what to write instead"
+            fail("\(error)\n\(visible(words[0])):1:1: note: \(remedy)")
         }
         do {
             try Data("// The manifest has no errors.\n".utf8).write(to: URL(fileURLWithPath: words[1]))

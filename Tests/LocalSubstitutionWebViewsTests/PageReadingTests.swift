@@ -115,7 +115,7 @@ struct PageReadingTests {
     @Test("The cost of a page is linear", arguments: hostile.keys.sorted())
     func hostilePages(name: String) throws {
         let page = try #require(Self.hostile[name])
-        let growth = Growth.whenEightfold(Program.isLongRun ? 125 : 16) { size in
+        let growth = Growth.whenEightfold(64) { size in
             let text = page(size) + "<svg><a href=x>"
             #expect(PageScanner.references(in: Array(text.utf8)).addresses.count == 1)
         }

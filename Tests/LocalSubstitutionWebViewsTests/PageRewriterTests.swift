@@ -254,7 +254,7 @@ struct PageRewriterTests {
     )
     func hostile(part: String) throws {
         for type in ["text/html", "text/css"] {
-            let growth = try Growth.whenEightfold(Program.isLongRun ? 20_000 : 500) { count in
+            let growth = try Growth.whenEightfold(2000) { count in
                 _ = try rewritten(String(repeating: part, count: count), type)
             }
             #expect(growth < Growth.limit)
@@ -291,7 +291,7 @@ struct PageRewriterTests {
         ]
     )
     func deep(part: String) throws {
-        let growth = try Growth.whenEightfold(Program.isLongRun ? 1000 : 600) { count in
+        let growth = try Growth.whenEightfold(1000) { count in
             _ = try rewritten(String(repeating: part, count: count))
         }
         #expect(growth < Growth.limit)

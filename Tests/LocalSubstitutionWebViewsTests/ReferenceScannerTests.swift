@@ -83,7 +83,7 @@ struct ReferenceScannerTests {
         ]
     )
     func hostile(part: String) {
-        let growth = Growth.whenEightfold(Program.isLongRun ? 20_000 : 1000) { count in
+        let growth = Growth.whenEightfold(4000) { count in
             let text = Data(String(repeating: part, count: count).utf8)
             _ = ReferenceScanner.references(inStylesheet: text)
             _ = ReferenceScanner.references(inScript: text)

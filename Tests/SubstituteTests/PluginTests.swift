@@ -120,10 +120,15 @@ struct PluginTests {
         let build = try await swift(["build"])
         #expect(build.status == 0 && !build.output.contains("warning:"), "\(build.output)")
         try app.write(Self.picture, to: "\(Self.folder)/img/a.png")
+        try app.write("{ \"name\": \"a web app\" }", to: "Sources/App/www/manifest.json")
+        try declare(".copy(\"Substitutions\"), .copy(\"www\")")
+        #expect(try await swift(["build"]).status == 0)
+        try declare(".copy(\"Substitutions\")")
+        try FileManager.default.removeItem(at: app.url.appendingPathComponent("Sources/App/www"))
         try app.write("{ 1, 2 }", to: "\(Self.folder)/manifest.json")
         let broken = try await swift(["build"])
         #expect(broken.status != 0 && broken.output.components(separatedBy: ": error: ").count == 2, "\(broken.output)")
-        #expect(broken.output.contains("manifest.json:1:1: note: substitute check also says what to write instead"))
+        #expect(broken.output.contains("manifest.json:1:1: note: substitute check (or swift package"))
         try app.write(Self.manifest, to: "\(Self.folder)/manifest.json")
     }
 

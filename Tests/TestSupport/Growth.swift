@@ -10,11 +10,12 @@ package enum Growth {
     /// The factor is about 8 if the cost is linear, and about 64 if the cost is quadratic.
     ///
     /// - Parameters:
-    ///   - size: The smaller size; large enough that the work takes milliseconds.
+    ///   - size: The smaller size in a long run; a quarter of it is enough to tell the two apart.
     ///   - work: The work for a given size.
     /// - Returns: The factor; see ``factor(of:over:below:)``.
     package static func whenEightfold(_ size: Int, _ work: (Int) throws -> Void) rethrows -> Double {
-        try factor(of: { try work(size * 8) }, over: { try work(size) }, below: limit)
+        let size = Program.isLongRun ? size : size / 4
+        return try factor(of: { try work(size * 8) }, over: { try work(size) }, below: limit)
     }
 
     /// Returns how many times as much of this thread's processor time one operation takes as another one.

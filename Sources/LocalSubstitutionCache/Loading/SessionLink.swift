@@ -160,15 +160,16 @@ final class SessionLink: @unchecked Sendable {
     }
 
     private static let unlisted =
-        "the session does not consult SubstitutionURLProtocol; call useSubstitutions() on its configuration before the "
-        + "session is created (for URLSession.shared, call install() of a cache)"
+        "useSubstitutions() was not called on the session's configuration before the session was created (for "
+        + "URLSession.shared, call install() of a cache)"
     private static let taken = "another registered session has this configuration; give each one of its own"
     #endif
 }
 
 /// The reason why a session cannot be registered.
-struct RegistrationError: Error, CustomStringConvertible {
+struct RegistrationError: LocalizedError, CustomStringConvertible {
     let description: String
+    var errorDescription: String? { description }
 }
 
 private enum Zero<Digits> {}

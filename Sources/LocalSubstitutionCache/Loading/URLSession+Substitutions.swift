@@ -51,7 +51,7 @@ extension URLSession {
     /// that is created from this one's configuration may load with this session's configuration. The library's other
     /// objects for a session that has ended are freed when `useSubstitutions()` is called again.
     ///
-    /// On watchOS the call has no effect.
+    /// On watchOS a registration has no effect.
     ///
     /// - Throws: On Apple's platforms, an error whose description says why the session is not registered:
     ///   `useSubstitutions()` was not called on its configuration, or another registered session with that

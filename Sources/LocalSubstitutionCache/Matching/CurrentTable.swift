@@ -33,6 +33,9 @@ final class CurrentTable: Sendable {
         prepare()
     }
 
+    // A load that is in progress still holds its observers.
+    deinit { for reporter in observers?.events ?? [] { reporter.end() } }
+
     var value: SubstitutionTable { state.value.table }
 
     func replace(with table: SubstitutionTable) {
@@ -66,6 +69,11 @@ final class CurrentTable: Sendable {
             return state.observers
         }
         withExtendedLifetime(previous) {}
+    }
+
+    /// Changes the list of those that report to the app; also for tests.
+    func changeReporters(_ change: @Sendable ([EventReporter]) -> [EventReporter]) {
+        changeObservers { RequestObservers(change($0?.events ?? []), $0?.recording) }
     }
 
     /// Builds the responses in the background, while the cache exists.

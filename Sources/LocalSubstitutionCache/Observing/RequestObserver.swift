@@ -61,7 +61,8 @@ package final class RequestObservers: Sendable {
 
     /// Passes a step to each observer; see ``RequestObserver/observe(_:of:by:)``.
     package func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
-        for reporter in events { reporter.observe(step, of: request, by: asker) }
+        let date = Date()
+        for reporter in events { reporter.observe(step, of: request, by: asker, at: date) }
         recording?.observe(step, of: request, by: asker)
     }
 }
@@ -152,13 +153,13 @@ public struct RequestEvent: Sendable, CustomStringConvertible {
     public let url: RequestedURL
     /// The file that answers, and its entry; nil for a miss, and if an archived copy answers.
     public let substitution: Substitution?
-    /// The time at which the library was asked, or at which the file or copy answered.
+    /// The time at which the event was noticed; events of several loads may not be in this order.
     public let date: Date
 
     /// A line for a log: `hit https://example.com/a.png → img/a.png`.
     public var description: String {
-        let answerer = substitution.map { visible($0.path) } ?? (kind == .fallback ? "archive" : nil)
-        return "\(kind.rawValue) \(url)" + (answerer.map { " → \($0)" } ?? "")
+        "\(kind.rawValue) \(url)"
+            + (substitution.map { " → \(visible($0.path))" } ?? (kind == .fallback ? " → archive" : ""))
     }
 }
 
@@ -171,7 +172,7 @@ final class EventReporter: @unchecked Sendable {
         let isAnswered: Bool
     }
 
-    private let report: @Sendable (RequestEvent?) -> Void
+    private let send: @Sendable (RequestEvent?) -> Void
     /// The queue on which events are reported; internal so that tests can wait for it.
     let queue = DispatchQueue(label: "LocalSubstitutionCache.events", qos: .utility)
     /// The loads that were reported; internal for tests.
@@ -179,14 +180,14 @@ final class EventReporter: @unchecked Sendable {
     /// The number of loads at which those that no longer exist are forgotten.
     private var limit = 100
 
-    /// Creates a reporter; `report` gets each event, and nil after the last.
-    init(_ report: @escaping @Sendable (RequestEvent?) -> Void) { self.report = report }
+    /// Creates a reporter; `send` gets each event, and nil after the last.
+    init(_ send: @escaping @Sendable (RequestEvent?) -> Void) { self.send = send }
 
-    deinit { report(nil) }
+    /// Reports that no more events come; those that wait are reported before.
+    func end() { queue.async { [send] in send(nil) } }
 
-    func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
+    func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?, at date: Date) {
         guard let url = request.url else { return }
-        let date = Date()
         switch step {
         case .asked, .offered, .used: queue.async { [self] in report(url, date, asker) }
         case .answered(_, _, let substitution): queue.async { [self] in report(url, date, asker, .some(substitution)) }
@@ -197,9 +198,8 @@ final class EventReporter: @unchecked Sendable {
     /// Reports an event, unless it is known; `answer` is nil if nothing answers, at least not yet.
     private func report(_ url: URL, _ date: Date, _ asker: (any AnyObject & Sendable)?, _ answer: Substitution?? = nil)
     {
-        let substitution = answer ?? nil
-        var kind = answer == nil ? RequestEvent.Kind.miss : .fallback
-        if let substitution, substitution.entry.conditions.isEmpty { kind = .hit }
+        let substitution = answer ?? nil, isHit = substitution?.entry.conditions.isEmpty == true
+        var kind = isHit ? RequestEvent.Kind.hit : answer == nil ? .miss : .fallback
         if let asker {
             let known = loads[ObjectIdentifier(asker)]
             // The cache and the protocol may both observe one load. URL loading may also start a load again.
@@ -214,7 +214,7 @@ final class EventReporter: @unchecked Sendable {
             }
             loads[ObjectIdentifier(asker)] = Load(asker: asker, url: url, isAnswered: answer != nil)
         }
-        report(RequestEvent(kind: kind, url: RequestedURL(url), substitution: substitution, date: date))
+        send(RequestEvent(kind: kind, url: RequestedURL(url), substitution: substitution, date: date))
     }
 }
 

@@ -22,10 +22,8 @@ extension SubstitutionCache {
     /// #endif
     /// ```
     ///
-    /// Cost: after every save, the dates of all files below the manifest's folder are read. Linux reports every save.
-    /// Apple platforms report files that are created, moved or removed, but not files that are written in place. There,
-    /// the library also reads the dates once a second, and keeps each folder open. (On Apple's platforms this has not
-    /// been run.)
+    /// Cost: four times a second, the dates of all files below the manifest's folder are read; less often if that takes
+    /// more than a tenth of a processor. (On Apple's platforms this has not been run.)
     ///
     /// - Parameter report: Called after each reload, with the changed paths or with the error. The paths are relative
     ///   to the manifest's folder. The calls come one at a time, on a queue of the library. If the manifest already has

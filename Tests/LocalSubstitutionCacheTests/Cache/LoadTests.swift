@@ -19,14 +19,4 @@ final class LoadTests: CacheSuite {
         ]
         for cache in caches { #expect(cache.substitutions.count == 1) }
     }
-
-    @Test("The error of an initialiser keeps its type")
-    @MainActor func error() async {
-        do throws(ManifestError) {
-            _ = try await SubstitutionCache.load(bundle: .main)
-            Issue.record("the test has a manifest")
-        } catch {
-            #expect(error.issues.count == 1)
-        }
-    }
 }

@@ -161,7 +161,7 @@ extension InstalledTests {
                 guard let event, event.kind == .fallback else { return }
                 answered.files.withLock { $0.append(event.substitution?.path) }
             }
-            cache.changeReporters { $0 + [reporter] }
+            cache.table.changeReporters { $0 + [reporter] }
             #expect(try await source(of: page.request, .async, in: session) == "copy")
             try setFileDate(Date(timeIntervalSinceNow: 60))
             try cache.reload()

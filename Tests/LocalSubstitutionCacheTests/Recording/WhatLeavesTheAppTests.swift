@@ -95,7 +95,7 @@ extension InstalledTests {
                 guard let event else { return }
                 messages.withLock { $0 += ["\(event)", "\(dump(event))"] }
             }
-            cache.changeReporters { $0 + [reporter] }
+            cache.table.changeReporters { $0 + [reporter] }
             cache.install(archive: archive)
             let file = folder.url.appendingPathComponent("app.har")
             let recording = try cache.record(to: file, options: .init(hosts: Set(named)))

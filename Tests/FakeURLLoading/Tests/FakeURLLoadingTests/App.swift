@@ -186,7 +186,7 @@ final class Notes: RequestObserver, @unchecked Sendable {
             let file = event.substitution.map { " \($0.path)" } ?? ""
             lock.withLock { notes.append("\(event.url.url.path): \(event.kind)\(file)") }
         }
-        cache.changeReporters { $0 + [reporter] }
+        cache.table.changeReporters { $0 + [reporter] }
         return reporter
     }
 }

@@ -371,7 +371,11 @@ extension InstalledTests {
             let first = URLSession(configuration: configuration, delegate: Client())
             let second = URLSession(configuration: configuration, delegate: Client())
             try first.registerForSubstitutions()
-            #expect(throws: RegistrationError.self) { try second.registerForSubstitutions() }
+            let taken = #expect(throws: RegistrationError.self) { try second.registerForSubstitutions() }
+            let plain = URLSession(configuration: .default)
+            let unlisted = #expect(throws: RegistrationError.self) { try plain.registerForSubstitutions() }
+            #expect(taken?.description.hasPrefix("another ") == true)
+            #expect(unlisted?.localizedDescription.hasPrefix("useSubstitutions() was not called") == true)
             withExtendedLifetime((first, second)) {}
         }
 
