@@ -45,8 +45,7 @@ let package = Package(
             name: "Demo",
             dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer"],
             path: "Demo",
-            resources: [.copy("../Resources/Substitutions"), .copy("RemoteSite"), .copy("Showcase")],
-            plugins: ["CheckManifest"]
+            resources: [.copy("../Resources/Substitutions"), .copy("RemoteSite"), .copy("Showcase")]
         ),
         .target(
             name: "SubstituteCheckKit",
@@ -136,7 +135,6 @@ let package = Package(
 if !hasPlugins {
     package.products.removeAll { $0 is Product.Plugin }
     package.targets.removeAll { $0.type == .plugin }
-    for target in package.targets { target.plugins = nil }
     package.targets += [
         .executableTarget(
             name: "Benchmarks",
