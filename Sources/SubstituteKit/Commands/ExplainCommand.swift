@@ -178,12 +178,12 @@ struct ExplainCommand {
         // Begin with the misses that a command can change.
         let misses = answers.filter { $0.response == nil }
         let sorted = misses.filter { $0.command != nil } + misses.filter { $0.command == nil }
-        let missed = sorted.grouped { [$0.reason, $0.command == nil ? "" : " Try:"] }.flatMap { reason, same in
+        let missed = sorted.grouped { $0.reason + ($0.command == nil ? "" : " Try:") }.flatMap { reason, same in
             let lines = same.map { miss in
                 let method = miss.question.method ?? "GET"
                 return "  " + (miss.command ?? (method == "GET" ? "" : visible(method) + " ") + visible(miss.text))
             }
-            return [reason.joined()] + lines + [""]
+            return [reason] + lines + [""]
         }
         let hits = answers.filter { $0.response != nil }.map { hit in
             let file = visible(hit.explanation?.substitution?.path ?? "")
