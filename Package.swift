@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The package's own plugins make every build compile the tool twice. `WITHOUT_PLUGINS=1 swift build` leaves them out,
-// and adds the programs in `Benchmarks`, which no app needs.
+// A plugin's tool is compiled a second time, so `CheckManifest` has a small one, and the other plugins build theirs when
+// they run. `WITHOUT_PLUGINS=1 swift build` leaves all out, and adds the programs in `Benchmarks`, which no app needs.
 let hasPlugins = Context.environment["WITHOUT_PLUGINS"] == nil
 
 let package = Package(
@@ -67,8 +67,7 @@ let package = Package(
             name: "SubstituteCommand",
             capability: .command(
                 intent: .custom(verb: "substitute", description: "Checks, explains and shows a manifest.")
-            ),
-            dependencies: ["substitute"]
+            )
         ),
         .plugin(
             name: "SubstituteEdit",
@@ -82,8 +81,7 @@ let package = Package(
                             "It loads the URLs that you name or the manifest names, and serves the preview to this machine."
                     ),
                 ]
-            ),
-            dependencies: ["substitute"]
+            )
         ),
         // The app of the tests in which system calls fail.
         .executableTarget(

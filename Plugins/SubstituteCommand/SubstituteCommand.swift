@@ -4,7 +4,7 @@ import PackagePlugin
 @main
 struct SubstituteCommand: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
-        try ToolRun(context, verb: "substitute")(arguments)
+        try ToolRun(context, packageManager, verb: "substitute")(arguments)
     }
 }
 

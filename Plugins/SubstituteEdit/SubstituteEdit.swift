@@ -6,7 +6,7 @@ import PackagePlugin
 @main
 struct SubstituteEdit: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
-        try ToolRun(context, verb: "substitute-edit")(arguments)
+        try ToolRun(context, packageManager, verb: "substitute-edit")(arguments)
     }
 }
 

@@ -1,9 +1,14 @@
 import Foundation
 import PackagePlugin
 
+/// The reason why the tool cannot be run.
+struct ToolError: Error, CustomStringConvertible {
+    let description: String
+}
+
 /// One run of the tool, from a terminal or from Xcode.
 struct ToolRun {
-    /// The tool's executable, built for the plugin.
+    /// The tool's executable.
     let tool: URL
     /// The command plugin's verb, as the user writes it after `swift package`.
     let verb: String
@@ -50,11 +55,25 @@ struct ToolRun {
 }
 
 extension ToolRun {
+    /// Builds the tool, and returns its executable.
+    ///
+    /// If the plugins depended on the tool, each build of this package would compile it a second time.
+    private static func built(by packageManager: PackageManager) throws -> URL {
+        let build = try packageManager.build(
+            .product("substitute"),
+            parameters: .init(configuration: .inherit, logging: .concise, echoLogs: true)
+        )
+        guard build.succeeded, let tool = build.builtArtifacts.first(where: { $0.kind == .executable }) else {
+            throw ToolError(description: "the tool could not be built: \(build.logText)")
+        }
+        return tool.url
+    }
+
     /// Prepares a run in the user's current folder, for `swift package`.
-    init(_ context: PluginContext, verb: String) throws {
+    init(_ context: PluginContext, _ packageManager: PackageManager, verb: String) throws {
         let modules = context.package.targets.compactMap { $0.sourceModule }.filter { $0.kind != .test }
         self.init(
-            tool: try context.tool(named: "substitute").url,
+            tool: try Self.built(by: packageManager),
             verb: verb,
             resources: modules.flatMap(\.sourceFiles).filter { $0.type == .resource }.map(\.url),
             folder: URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
@@ -67,10 +86,23 @@ extension ToolRun {
 import XcodeProjectPlugin
 
 extension ToolRun {
+    /// Returns the tool that is installed, because Xcode builds nothing for a plugin.
+    private static func installed() throws -> URL {
+        let home = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".swiftpm/bin").path
+        let places = [home, "/opt/homebrew/bin", "/usr/local/bin"].map { $0 + "/substitute" }
+        guard let tool = places.first(where: FileManager.default.isExecutableFile) else {
+            throw ToolError(
+                description: "install the tool first: there is no \(places.joined(separator: ", nor ")); the guide for "
+                    + "designers says how"
+            )
+        }
+        return URL(fileURLWithPath: tool)
+    }
+
     /// Prepares a run in the project's folder, for a command in Xcode's menu.
     init(_ context: XcodePluginContext, verb: String) throws {
         self.init(
-            tool: try context.tool(named: "substitute").url,
+            tool: try Self.installed(),
             verb: verb,
             resources: context.xcodeProject.targets.flatMap(\.inputFiles).map(\.url),
             folder: context.xcodeProject.directoryURL
