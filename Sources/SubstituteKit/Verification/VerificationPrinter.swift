@@ -11,13 +11,14 @@ extension VerificationLimits {
         let words = verdict == .fits ? console.coloured("The files fit.", .green) : "Nothing was compared."
         var lines = ["\(title)  \(words) \(page.counts)"]
         if verdict == .fails {
+            lines = [title]
+            for problem in problems.prefix(Self.most) {
+                lines.append(console.coloured("  error: \(problem.sentence)", .red))
+                lines += problem.remedies.map { "    \($0)" }
+            }
             let more = problems.count - Self.most
-            lines =
-                [title]
-                + problems.prefix(Self.most).flatMap { problem in
-                    [console.coloured("  error: \(problem.sentence)", .red)] + problem.remedies.map { "    \($0)" }
-                }
-                + (more > 0 ? ["  … and \(counted(more, "more error"))"] : []) + ["  \(page.counts)"]
+            if more > 0 { lines.append("  … and \(counted(more, "more error"))") }
+            lines.append("  \(page.counts)")
         }
         for remark in remarks {
             lines.append("  \(remark.label.padding(toLength: 8, withPad: " ", startingAt: 0)) \(remark.sentence)")
