@@ -1,5 +1,5 @@
 // On Apple's systems no protocol can load in the app's own task: see TaskLoad.swift, which is for Linux. This code was
-// written from Apple's documentation. Only Tests/FakeURLLoading, which sets APPLE_LOADING, has run it.
+// written from Apple's documentation. Only Tests/Fakes, which sets APPLE_LOADING, has run it.
 #if !canImport(FoundationNetworking) || APPLE_LOADING
 import Foundation
 

@@ -44,7 +44,7 @@ final class Forwarder: Sendable {
         configuration.urlCredentialStorage = nil
         configuration.urlCache = nil
         // Only Foundation on Linux crashes if a task is cancelled at the moment it ends.
-        #if canImport(FoundationNetworking)
+        #if canImport(FoundationNetworking) && !APPLE_LOADING
         configuration.protocolClasses = [GuardedProtocol.self] + (configuration.protocolClasses ?? [])
         #endif
         fields = SessionFields(configuration)

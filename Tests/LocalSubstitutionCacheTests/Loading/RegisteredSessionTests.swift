@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    /// Sessions on Linux that consult the protocol; Tests/FakeURLLoading has the tests for Apple's systems.
+    /// Sessions on Linux that consult the protocol; Tests/Fakes has the tests for Apple's systems.
     @Suite("Registered sessions")
     final class RegisteredSessionTests: InstalledSuite {
         private static let body = NetworkFirstSite.body

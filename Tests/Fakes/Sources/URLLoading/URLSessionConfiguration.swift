@@ -11,6 +11,7 @@ public final class URLSessionConfiguration: NSObject, NSCopying, @unchecked Send
     public var timeoutIntervalForRequest: TimeInterval = 60
     public var urlCredentialStorage: URLCredentialStorage?
     public var httpCookieStorage: HTTPCookieStorage?
+    public var httpShouldSetCookies = true
     public var httpMaximumConnectionsPerHost = 6
     /// A Boolean value that indicates whether a load waits for a connection instead of failing.
     public var waitsForConnectivity = false
@@ -34,6 +35,7 @@ public final class URLSessionConfiguration: NSObject, NSCopying, @unchecked Send
         copy.timeoutIntervalForRequest = timeoutIntervalForRequest
         copy.urlCredentialStorage = urlCredentialStorage
         copy.httpCookieStorage = httpCookieStorage
+        copy.httpShouldSetCookies = httpShouldSetCookies
         copy.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
         copy.waitsForConnectivity = waitsForConnectivity
         copy.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess

@@ -65,3 +65,21 @@ extension URLSession {
         }
     }
 }
+
+/// A trait of suites whose requests are sent to real servers, but that are no ``ServerSuite``.
+struct RealNetwork: SuiteTrait, TestTrait, TestScoping {
+    var isRecursive: Bool { true }
+
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        Network.shared.isReal = true
+        try await function()
+    }
+}
+
+extension Trait where Self == RealNetwork {
+    static var realNetwork: Self { Self() }
+}

@@ -1,1 +1,0 @@
-../../../../LocalSubstitutionCacheTests/Support/InstalledTests.swift
