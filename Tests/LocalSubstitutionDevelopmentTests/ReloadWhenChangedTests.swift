@@ -10,7 +10,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 @testable import LocalSubstitutionDevelopment
 
-@Suite("Reloading when a file is saved", .serialized, .timeLimit(.minutes(20)))
+@Suite("Reloading when a file is saved", .timeLimit(.minutes(20)))
 struct ReloadWhenChangedTests {
     private let folder: TemporaryFolder
     private static let url = "https://example.com/site.css"

@@ -85,7 +85,7 @@ struct OddPagesTests {
     )
     func oddPages() async throws {
         let script = try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures/oddpages.py").path
-        let count = Program.isLongRun ? 100_000 : 4_000
+        let count = Program.isLongRun ? 100_000 : 1000
         let output = try await Self.python([script, String(count), "1"])
         let pages = try output.split(separator: UInt8(ascii: "\n")).map {
             try JSONDecoder().decode(Page.self, from: Data($0))

@@ -289,7 +289,7 @@ struct RulesetTests {
     func likeTheTable() throws {
         var numbers = Numbers(state: 1)
         var (manifests, questions, answers) = (0, 0, 0)
-        while manifests < (Program.isLongRun ? 10_000 : 300) {
+        while manifests < (Program.isLongRun ? 10_000 : 80) {
             let entries = (0..<Int.random(in: 1...6, using: &numbers)).map { _ in Self.entry(&numbers) }
             let text = "{\n\(entries.joined(separator: ",\n"))\n}"
             let manifest = SubstitutionManifest(Data(text.utf8), name: "manifest.json")

@@ -205,13 +205,14 @@ struct CheckTests {
         #expect(result.output.hasSuffix("no errors, no warnings\n"), "\(result.output)")
     }
 
-    @Test("All of 5,000 issues are printed, even if all entries are on one line", arguments: ["\n", ""])
+    @Test("All of many issues are printed, even if all entries are on one line", arguments: ["\n", ""])
     func manyIssues(separator: String) async throws {
         let folder = try TemporaryFolder()
-        let entries = (0..<5000).map { "\"https://h/\($0)\": \"missing\"" }
+        let count = Program.isLongRun ? 5000 : 300
+        let entries = (0..<count).map { "\"https://h/\($0)\": \"missing\"" }
         try folder.write("{" + entries.joined(separator: ",\(separator)") + "}", to: "manifest.json")
         let result = await Tool.run(["check"], in: folder.url)
-        #expect(result.output.split(separator: "\n").count == 15_001)
+        #expect(result.output.split(separator: "\n").count == 3 * count + 1)
     }
 
     @Test(
@@ -227,7 +228,7 @@ struct CheckTests {
     @Test("A closed pipe ends the tool quietly")
     func closedPipe() async throws {
         let folder = try TemporaryFolder()
-        let entries = (0..<20_000).map { "\"https://h/\($0)\": \"missing\"" }
+        let entries = (0..<3000).map { "\"https://h/\($0)\": \"missing\"" }
         try folder.write("{" + entries.joined(separator: ",\n") + "}", to: "manifest.json")
         let result = try await Program.run("/bin/sh", ["-c", "\"\(Tool.url.path)\" check | head -n 1"], in: folder.url)
         #expect(result.errors == "")

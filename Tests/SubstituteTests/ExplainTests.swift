@@ -84,11 +84,11 @@ struct ExplainTests {
         #expect(objects.map { $0["url"] as? String } == urls)
     }
 
-    @Test("Each of 2,000 URLs from standard input is answered")
+    @Test("Each of 300 URLs from standard input is answered")
     func standardInput() async throws {
-        let urls = (0..<2000).map { "https://example.com/\($0 % 2 == 0 ? "site.css" : "Site.css")?\($0)\n" }
+        let urls = (0..<300).map { "https://example.com/\($0 % 2 == 0 ? "site.css" : "Site.css")?\($0)\n" }
         let result = try await explain(["--format", "json", "-"], input: urls.joined())
-        #expect(result.output.split(separator: "\n").count == 2000)
+        #expect(result.output.split(separator: "\n").count == 300)
     }
 
     @Test("An empty URL is answered, too, and an entry's header fields cannot control a terminal")

@@ -7,37 +7,6 @@ import Testing
 
 @Suite("The JSON parser that continues after a mistake")
 struct RepairingJSONParserTests {
-    /// Texts with and without mistakes.
-    private static var texts: [Data] {
-        get throws {
-            try ["Invalid", "Valid"].flatMap { kind in
-                try Fixtures.names(in: kind).map {
-                    try Data(contentsOf: Fixtures.folder.appendingPathComponent("\(kind)/\($0).json"))
-                }
-            }
-        }
-    }
-
-    @Test("It refuses the same texts as the strict parser, and reads the others in the same way")
-    func sameLanguage() throws {
-        var valid = 0
-        for text in try Self.texts {
-            // For short texts, test each prefix, too.
-            for count in text.count > 2000 ? [text.count] : Array(0...text.count) {
-                let (strict, own) = (
-                    JSONParser.parse(text.prefix(count)), RepairingJSONParser.parse(text.prefix(count))
-                )
-                #expect(strict.isValid == own.isValid, "\(String(decoding: text.prefix(count), as: UTF8.self))")
-                #expect(strict.errors.count == (strict.isValid ? 0 : 1))
-                #expect((strict.errors + own.errors).allSatisfy { (0...count).contains($0.offset) })
-                guard strict.isValid else { continue }
-                valid += 1
-                #expect(strict.value.plain == own.value.plain)
-            }
-        }
-        #expect(valid > 50)
-    }
-
     @Test(
         "Text with more than 30 combining marks in a row is refused, in linear time",
         arguments: [marks, "\\u0301\\u0316"]

@@ -60,7 +60,7 @@ extension InstalledTests {
             for delegate in kind == .delegate ? [Collector()] : [Collector(), nil] {
                 let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
                 if isNamed { try session.registerForSubstitutions() }
-                for _ in 0..<20 {
+                for _ in 0..<(Program.isLongRun ? 20 : 3) {
                     for path in ["200", "503", "gone", "lost"] {
                         let url = try #require(URL(string: "http://stub.invalid/\(path)"))
                         let (_, data) = try await kind.load(URLRequest(url: url), in: session)
@@ -96,7 +96,7 @@ extension InstalledTests {
             configuration.useSubstitutions()
             let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
             let url = try #require(URL(string: "http://pause.invalid/"))
-            for round in 0..<50 {
+            for round in 0..<(Program.isLongRun ? 50 : 15) {
                 let task = session.dataTask(with: url)
                 task.resume()
                 try await wait(for: "the first start") { PausingStub.starts.value == 2 * round + 1 }

@@ -26,7 +26,7 @@ extension InstalledTests {
         }
 
         /// Loads a URL, and returns the body, or nil after an error.
-        private func body(_ kind: Kind, _ url: URL, in session: URLSession) async throws -> Data? {
+        private static func body(_ kind: Kind, _ url: URL, in session: URLSession) async throws -> Data? {
             var request = URLRequest(url: url)
             request.timeoutInterval = 300
             switch kind {
@@ -45,9 +45,19 @@ extension InstalledTests {
             }
         }
 
-        private func cell(_ kind: Kind, _ url: URL, in session: URLSession) async throws -> String {
+        private static func cell(_ kind: Kind, _ url: URL, in session: URLSession) async throws -> String {
             guard let data = try await body(kind, url, in: session) else { return "error" }
-            return data == Data(Self.fileText.utf8) ? "file" : "network"
+            return data == Data(fileText.utf8) ? "file" : "network"
+        }
+
+        /// Returns what `cells` returns for each kind, which it is called for at once.
+        private static func all(_ cells: @escaping @Sendable (Kind) async throws -> [String]) async throws -> [[String]]
+        {
+            try await withThrowingTaskGroup(of: (Kind, [String]).self) { group in
+                for kind in Kind.allCases { group.addTask { (kind, try await cells(kind)) } }
+                let found = try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+                return Kind.allCases.map { found[$0] ?? [] }
+            }
         }
 
         @Test("The article's table matches the measured behaviour", Platform.measuredOnLinux)
@@ -72,31 +82,32 @@ extension InstalledTests {
                   "\(url.absoluteString)/moved": { "file": "a.txt", "when": 503 },
                   "\(offline.absoluteString)": { "file": "a.txt", "when": "offline" } }
                 """
-            var rows: [String] = []
-            for kind in Kind.allCases {
-                var columns: [[String]] = []
-                for isNamed in [false, true] {
-                    let archive = try makeArchive()
-                    try archive.removeAll()
-                    try folder.cache(manifest).install(archive: archive)
-                    let session = StrictClient().session(named: isNamed)
-                    // Keep the delegate until the last load has ended.
-                    let client = session.delegate
-                    var cells: [String] = []
-                    // A download would wait for a silent server.
-                    let silent = kind == .download ? "silent?answers" : "silent"
-                    for path in ["status", "offline", silent, "moved"] {
-                        let target = path == "offline" ? offline : URL(string: "\(url.absoluteString)/\(path)")
-                        cells.append(try await cell(kind, try #require(target), in: session))
-                    }
-                    _ = try await body(kind, url.appendingPathComponent("page"), in: session)
-                    cells.append(archive.copies.isEmpty ? "no" : "yes")
-                    columns.append(cells)
-                    withExtendedLifetime(client) {}
+            let archive = try makeArchive()
+            try folder.cache(manifest).install(archive: archive)
+            @Sendable func cells(_ kind: Kind, named isNamed: Bool) async throws -> [String] {
+                let session = StrictClient().session(named: isNamed)
+                // Keep the delegate until the last load has ended.
+                let client = session.delegate
+                var cells: [String] = []
+                // A download would wait for a silent server.
+                let silent = kind == .download ? "silent?answers" : "silent"
+                for path in ["status", "offline", silent, "moved"] {
+                    let target = path == "offline" ? offline : URL(string: "\(url.absoluteString)/\(path)")
+                    cells.append(try await Self.cell(kind, try #require(target), in: session))
                 }
-                #expect(columns[0].dropLast() == columns[1].dropLast(), "A registered session differs: \(kind)")
-                #expect(columns[0].last == "no", "An archive keeps what an unknown session loads")
-                rows.append("| \(kind.rawValue) | \(columns[1].joined(separator: " | ")) |")
+                let page = url.appendingPathComponent("page-\(kind)-\(isNamed)")
+                _ = try await Self.body(kind, page, in: session)
+                withExtendedLifetime(client) {}
+                return cells + [archive.copies.contains { $0.url == page } ? "yes" : "no"]
+            }
+            var rows: [String] = []
+            // All kinds load at once, because each waits for the silent server.
+            async let unnamed = Self.all { try await cells($0, named: false) }
+            async let named = Self.all { try await cells($0, named: true) }
+            for (kind, (other, cells)) in zip(Kind.allCases, zip(try await unnamed, try await named)) {
+                #expect(other.dropLast() == cells.dropLast(), "A registered session differs: \(kind)")
+                #expect(other.last == "no", "An archive keeps what an unknown session loads")
+                rows.append("| \(kind.rawValue) | \(cells.joined(separator: " | ")) |")
             }
             let article = try String(
                 contentsOf: Repository.folder.appendingPathComponent(

@@ -70,7 +70,10 @@ struct DecodedOrderTests {
 
     private static let requests = Program.isLongRun ? 10_000 : 200
 
-    @Test("Matching in random tables finds the same candidate as a scan of all candidates", arguments: 0..<40)
+    @Test(
+        "Matching in random tables finds the same candidate as a scan of all candidates",
+        arguments: 0..<(Program.isLongRun ? 40 : 15)
+    )
     func random(seed: UInt64) throws {
         var numbers = Numbers(state: seed)
         let names = ["x@y", "a!b", "plain", "index.html", "d!d/x@y", "d!d/e@e/a!b", "d@d/index.html", "é/ê!n"]
@@ -141,22 +144,23 @@ struct DecodedOrderTests {
         #expect(order.first(matching: try URLIdentity("https://h/%C3%A9/\(escaped(name))%CC%81")) == nil)
     }
 
-    @Test("8,192 folders whose URLs are equal once decoded each answer under their own URL only")
+    @Test("Thousands of folders whose URLs are equal once decoded each answer under their own URL only")
     func oneDecodedForm() throws {
         try folder.write("text", to: "d/a!b.txt")
-        let characters = Array("!$&'()*+,;=:@")
+        let characters = Array("!$&'()*+,;=:@".suffix(Program.isLongRun ? 13 : 11))
+        let count = 1 << characters.count
         func root(_ number: Int) -> String {
             characters.enumerated().map { index, character in
                 let code = String(character.asciiValue ?? 0, radix: 16, uppercase: true)
                 return number >> index & 1 == 1 ? "%\(code)" : String(character)
             }.joined()
         }
-        let keys = (0..<8192).map { "\"https://h/\(root($0))/\": \"d/\"" }
+        let keys = (0..<count).map { "\"https://h/\(root($0))/\": \"d/\"" }
         let manifest = SubstitutionManifest(Data("{\(keys.joined(separator: ","))}".utf8), name: "m")
         let substitutions = try manifest.resolved(in: folder.url).substitutions
         let order = MatchOrder(substitutions)
         // If each lookup were linear in the number of folders, this would take minutes.
-        for number in 0..<8192 {
+        for number in 0..<count {
             let url = "https://h/\(root(number))/a%21b.txt"
             let index = try #require(order.first(matching: URLIdentity(url)))
             #expect(substitutions[order.candidates[index].substitution].url == "https://h/\(root(number))/a!b.txt")

@@ -58,11 +58,12 @@ struct MatchOrderTests {
         }
     }
 
-    @Test("20,000 entries that ignore parameters of one URL load and answer in time")
+    @Test("Thousands of entries that ignore parameters of one URL load and answer in time")
     func manyRules() throws {
-        let entries = (0..<20_000).map { "\"https://h/x?id=\($0)\": { \"file\": \"a\", \"ignoreQuery\": [\"v\"] }" }
+        let count = Program.isLongRun ? 20_000 : 3000
+        let entries = (0..<count).map { "\"https://h/x?id=\($0)\": { \"file\": \"a\", \"ignoreQuery\": [\"v\"] }" }
         let cache = try folder.cache("{" + entries.joined(separator: ",") + "}")
-        for number in stride(from: 0, to: 20_000, by: 100) {
+        for number in stride(from: 0, to: count, by: 100) {
             let url = try #require(URL(string: "https://h/x?v=1&id=\(number)"))
             #expect(cache.cachedResponse(for: URLRequest(url: url)) != nil)
         }

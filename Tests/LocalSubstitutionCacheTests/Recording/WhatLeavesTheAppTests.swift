@@ -93,7 +93,7 @@ extension InstalledTests {
             let messages = Locked<[String]>([])
             let reporter = EventReporter { event in
                 guard let event else { return }
-                messages.withLock { $0 += ["\(event)", "\(dump(event))"] }
+                messages.withLock { $0.append("\(event)") }
             }
             cache.table.changeReporters { $0 + [reporter] }
             cache.install(archive: archive)

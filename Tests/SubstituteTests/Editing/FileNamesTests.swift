@@ -149,9 +149,9 @@ struct FileNamesTests {
 
     @Test("Thousands of URLs that differ only in their queries get distinct names")
     func manyOfOneName() throws {
-        let names = try paths((0..<30_000).map { "tile.png?\($0)" })
-        #expect(Set(names).count == 30_000)
-        #expect(names.last == "h/tile-30000.png")
+        let names = try paths((0..<3000).map { "tile.png?\($0)" })
+        #expect(Set(names).count == 3000)
+        #expect(names.last == "h/tile-3000.png")
     }
 
     @Test("A path that is both a file and a folder gets two names")
