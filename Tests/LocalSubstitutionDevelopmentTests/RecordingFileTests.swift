@@ -91,9 +91,9 @@ struct RecordingFileTests {
         let folder = folder.url
         try Self.record(in: folder, count: 1)
         let counts = try await onThread {
-            Thread { try? Self.record(in: folder, count: 300) }.start()
+            Thread { try? Self.record(in: folder, count: 100) }.start()
             var counts: [Int] = []
-            while counts.last != 300 { counts.append(try count()) }
+            while counts.last != 100 { counts.append(try count()) }
             return counts
         }
         // The first counts may still be from the file of the previous recording.
@@ -289,8 +289,8 @@ struct RecordingFileTests {
         }
         let counts = try load(0..<100)
         #expect(counts.allSatisfy { (1..<50).contains($0) }, "\(counts)")
-        #expect(try load(100..<300) == counts)
-        #expect(log.summary.requestCount == 600 && log.summary.omittedRequestCount == 600 - counts[0])
+        #expect(try load(100..<200) == counts)
+        #expect(log.summary.requestCount == 400 && log.summary.omittedRequestCount == 400 - counts[0])
     }
 
     // Only macOS and Linux can start processes.
@@ -315,7 +315,7 @@ struct RecordingFileTests {
         #expect(try count() == 11)
     }
 
-    @Test("The file is whole after the process was killed at any moment", arguments: 0..<100)
+    @Test("The file is whole after the process was killed at any moment", arguments: 0..<(Program.isLongRun ? 100 : 15))
     func killed(number: Int) async throws {
         let (path, milliseconds) = (folder.url.path, UInt32.random(in: 0..<40))
         try Data().write(to: file)

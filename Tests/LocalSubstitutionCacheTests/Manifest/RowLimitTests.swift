@@ -60,13 +60,13 @@ struct RowLimitTests {
         #expect(resolver(#"{ "https://h/": "deep/" }"#, LoadBudget([.bytes: 700])).findings.map(\.code) == [.tooLong])
     }
 
-    @Test("600 keys for a folder of 600 files are refused, and create no more rows than the limit allows")
+    @Test("Many keys for a folder of many files are refused, and create no more rows than the limit allows")
     func multiplied() throws {
-        for number in 0..<600 { try folder.write("", to: "many/\(number)") }
-        let keys = (0..<600).map { "\"https://h/\($0)/\": \"many/\"" }
-        let resolver = resolver("{" + keys.joined(separator: ",") + "}")
+        for number in 0..<60 { try folder.write("", to: "many/\(number)") }
+        let keys = (0..<60).map { "\"https://h/\($0)/\": \"many/\"" }
+        let resolver = resolver("{" + keys.joined(separator: ",") + "}", LoadBudget([.urls: 2000]))
         #expect(resolver.findings.map(\.code) == [.tooManyURLs])
-        #expect(resolver.substitutions.count <= 200_000)
+        #expect(resolver.substitutions.count <= 2000)
     }
 
     @Test(
