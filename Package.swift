@@ -1,8 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A plugin's tool is compiled a second time, so `CheckManifest` has a small one, and the other plugins build theirs when
-// they run. `WITHOUT_PLUGINS=1 swift build` leaves all out, and adds the programs in `Benchmarks`, which no app needs.
+// A plugin's tool is compiled a second time, so `CheckManifest` has a small one, and the other plugins build theirs
+// when they run. `WITHOUT_PLUGINS=1 swift build` leaves all out, and adds the programs in `Benchmarks`, which no app
+// needs.
 let hasPlugins = Context.environment["WITHOUT_PLUGINS"] == nil
 
 let package = Package(

@@ -3,8 +3,8 @@ import PackageDescription
 
 // On Linux, this package runs the library's code for Apple's systems. `APPLE_LOADING` selects its loading code, and the
 // package adds replacements for Foundation's URL loading types to the library's module, where they take precedence. Its
-// module `WebKit` declares the part of WebKit that the adapters use. README.md lists how the replacements behave, and the
-// source of each behaviour. They crash if the library uses them in a way that Apple's documentation forbids.
+// module `WebKit` declares the part of WebKit that the adapters use. README.md lists how the replacements behave, and
+// the source of each behaviour. They crash if the library uses them in a way that Apple's documentation forbids.
 let catalogue = ["LocalSubstitutionCache.docc", "PrivacyInfo.xcprivacy"].map { "Library/LocalSubstitutionCache/\($0)" }
 let unused = [
     "LocalSubstitutionDevelopment", "SubstituteCheckKit", "SubstituteKit", "SubstitutionChecking", "substitute",
