@@ -15,13 +15,6 @@ struct AdviceTests {
         try folder.write(#"{ "https://h/a": "img/logo.pgn", }"#, to: "manifest.json")
     }
 
-    @Test("all(in:) continues after a mistake in the JSON, and suggests a correction")
-    func issues() throws {
-        let issues = try ManifestIssue.all(in: manifest)
-        #expect(issues.map(\.code.rawValue).sorted() == ["missing-file", "syntax"])
-        #expect(issues.contains { $0.message.hasSuffix("did you mean \"img/logo.png\"?") })
-    }
-
     @Test("A manifest without errors gets its warnings")
     func warnings() throws {
         try folder.write("{}", to: "manifest.json")

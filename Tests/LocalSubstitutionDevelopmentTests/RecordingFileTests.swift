@@ -14,15 +14,30 @@ import FoundationNetworking
 struct RecordingFileTests {
     private let folder: TemporaryFolder
     private let cache: SubstitutionCache
+    private let url: URL
     private let request: URLRequest
     private let head: HTTPURLResponse
 
     init() throws {
         folder = try TemporaryFolder()
         cache = try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
-        let url = try #require(URL(string: "https://example.com/"))
+        url = try #require(URL(string: "https://example.com/"))
         request = URLRequest(url: url)
-        head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
+        head = try Self.response(of: url)
+    }
+
+    private static func response(
+        of url: URL,
+        _ status: Int = 200,
+        _ fields: [String: String] = [:]
+    ) throws -> HTTPURLResponse {
+        try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields))
+    }
+
+    /// Lets the observer see the steps of a load.
+    private static func observe(_ steps: [RequestStep], of url: URL, _ observer: (any RequestObserver)?) {
+        let load = Load()
+        for step in steps { observer?.observe(step, of: URLRequest(url: url), by: load) }
     }
 
     private var file: URL { folder.url.appendingPathComponent("app.har") }
@@ -46,40 +61,30 @@ struct RecordingFileTests {
             options: .init(hosts: ["example.com"])
         )
         for number in 0..<count {
-            let (load, url) = (Load(), URL(string: "https://example.com/\(number)"))
-            guard let url, let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])
-            else { return }
-            let steps: [RequestStep] = [
-                .asked, .received(head), .receivedPart(Data(repeating: 97, count: number % 5000)), .ended(nil),
-            ]
-            for step in steps { cache.observer?.observe(step, of: URLRequest(url: url), by: load) }
+            let url = try #require(URL(string: "https://example.com/\(number)"))
+            let (head, part) = (try response(of: url), Data(repeating: 97, count: number % 5000))
+            observe([.asked, .received(head), .receivedPart(part), .ended(nil)], of: url, cache.observer)
             try recording.save()
         }
     }
 
-    /// Returns the number of entries in the file, which must be complete JSON.
-    private func count() throws -> Int {
+    /// Returns the entries in the file, which must be complete JSON.
+    private func entries() throws -> [[String: Any]] {
         let json = try JSONSerialization.jsonObject(with: Data(contentsOf: file))
         let log = try #require((json as? [String: Any])?["log"] as? [String: Any])
-        return try #require(log["entries"] as? [[String: Any]]).count
+        return try #require(log["entries"] as? [[String: Any]])
     }
+
+    private func count() throws -> Int { try entries().count }
 
     @Test(
         "Lengths that a server only states crash no recording",
         arguments: ["5000", "5000000000000000000", "9223372036854775807", "-9223372036854775808", "x"]
     )
     func statedLengths(length: String) throws {
-        let cache = try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
         let recording = try cache.record(to: file, options: .init(hosts: ["example.com"]))
-        let url = try #require(URL(string: "https://example.com/a"))
-        let fields = ["Content-Length": length]
-        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields))
-        for _ in 0..<3 {
-            let load = Load()
-            for step in [RequestStep.asked, .received(head), .ended(nil)] {
-                cache.observer?.observe(step, of: URLRequest(url: url), by: load)
-            }
-        }
+        let head = try Self.response(of: url, 200, ["Content-Length": length])
+        for _ in 0..<3 { Self.observe([.asked, .received(head), .ended(nil)], of: url, cache.observer) }
         try recording.stop()
         let miss = try #require(recording.summary.misses.first)
         #expect(miss.loadCount == 3 && miss.byteCount == (Int(length) == 5000 ? 15_000 : 0))
@@ -182,11 +187,7 @@ struct RecordingFileTests {
         }
         func load(_ name: String, _ observer: (any RequestObserver)?) throws {
             let url = try #require(URL(string: "https://example.com/\(name)"))
-            let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
-            let load = Load()
-            for step in [RequestStep.asked, .received(head), .ended(nil)] {
-                observer?.observe(step, of: URLRequest(url: url), by: load)
-            }
+            try Self.observe([.asked, .received(Self.response(of: url)), .ended(nil)], of: url, observer)
         }
         let (first, other) = try (cache(), cache())
         for (cache, path) in [(first, "app.har"), (first, "next.har"), (other, "link/app.har"), (first, "stop")] {
@@ -220,10 +221,7 @@ struct RecordingFileTests {
 
     @Test("A body is recorded with the head before it, and never with a later one")
     func bodies() throws {
-        func head(_ status: Int) throws -> HTTPURLResponse {
-            let url = try #require(URL(string: "https://example.com/"))
-            return try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: [:]))
-        }
+        func head(_ status: Int) throws -> HTTPURLResponse { try Self.response(of: url, status) }
         func part(_ text: String) -> RequestStep { .receivedPart(Data(text.utf8)) }
         let next = URLRequest(url: try #require(URL(string: "https://example.com/next")))
         let cases: [(steps: [RequestStep], bodies: [String?])] = try [
@@ -234,25 +232,13 @@ struct RecordingFileTests {
                 [.received(head(302)), part("moved"), .redirected(head(302), to: next), .received(head(200))],
                 [nil, nil]
             ),
-            (
-                [
-                    .received(head(302)), part("moved"), .redirected(head(302), to: next), .received(head(200)),
-                    part("a"),
-                ],
-                [nil, "a"]
-            ),
         ]
         for (index, (steps, bodies)) in cases.enumerated() {
             let cache = try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
             let recording = try cache.record(to: file, options: .init(hosts: ["example.com"]))
-            let (load, url) = (Load(), try #require(URL(string: "https://example.com/")))
-            for step in [.asked, .sent(request)] + steps + [.ended(nil)] {
-                cache.observer?.observe(step, of: URLRequest(url: url), by: load)
-            }
+            Self.observe([.asked, .sent(request)] + steps + [.ended(nil)], of: url, cache.observer)
             try recording.save()
-            let json = try JSONSerialization.jsonObject(with: Data(contentsOf: file))
-            let log = try #require((json as? [String: Any])?["log"] as? [String: Any])
-            let found = try #require(log["entries"] as? [[String: Any]]).map { entry in
+            let found = try entries().map { entry in
                 let content = (entry["response"] as? [String: Any])?["content"] as? [String: Any]
                 return (content?["text"] as? String).flatMap { Data(base64Encoded: $0) }
             }
@@ -270,19 +256,13 @@ struct RecordingFileTests {
 
     @Test("Once the recording is full, further URLs cost no memory")
     func full() throws {
-        let cache = try SubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
-        var options = Recording.Options(hosts: ["example.com"])
-        options.maximumFileSize = 5000
-        let log = RecordingLog(cache, try RecordingFile(file), options)
+        let log = try makeLog(limit: 5000)
         func load(_ numbers: Range<Int>) throws -> [Int] {
             for number in numbers {
                 let url = try #require(URL(string: "https://example.com/\(number)"))
-                let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])
-                let (answer, load) = (try #require(head), Load())
-                for step in [RequestStep.asked, .received(answer), .ended(nil)] {
-                    log.observe(step, of: URLRequest(url: url), by: load)
-                }
-                log.observe(.answered(answer, byteCount: 9), of: URLRequest(url: url), by: nil)
+                let head = try Self.response(of: url)
+                Self.observe([.asked, .received(head), .ended(nil)], of: url, log)
+                log.observe(.answered(head, byteCount: 9), of: URLRequest(url: url), by: nil)
                 try log.save()
             }
             return [try count(), log.summary.misses.count]

@@ -153,30 +153,6 @@ struct ReloadWhenChangedTests {
         #expect(try answer(cache, "https://example.com/a/b/c7/d.txt") == "22")
     }
 
-    @Test("A folder that is removed and created again is watched again")
-    func folderComesBack() async throws {
-        let outer = try TemporaryFolder()
-        try outer.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "Substitutions/manifest.json")
-        try outer.write("old", to: "Substitutions/site.css")
-        let inner = outer.url.appendingPathComponent("Substitutions")
-        let cache = try SubstitutionCache(
-            manifest: inner.appendingPathComponent("manifest.json"),
-            reading: .copied
-        )
-        let reports = Reports()
-        try cache.reloadWhenChanged { reports.append($0) }
-        try FileManager.default.moveItem(at: inner, to: outer.url.appendingPathComponent("aside"))
-        while !reports.all.contains(where: { $0.contains("unreadable-manifest") }) {
-            try await Task.sleep(nanoseconds: 10_000_000)
-        }
-        #expect(try answer(cache) == "old")
-        try outer.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "Substitutions/manifest.json")
-        try outer.write("new", to: "Substitutions/site.css")
-        while try answer(cache) != "new" { try await Task.sleep(nanoseconds: 10_000_000) }
-        try outer.write("newer", to: "Substitutions/site.css")
-        while try answer(cache) != "newer" { try await Task.sleep(nanoseconds: 10_000_000) }
-    }
-
     @Test("A fix that changes no file's bytes is reported, such as a new folder or a link's new target")
     func mendedWithoutBytes() async throws {
         let (cache, reports) = try watched()

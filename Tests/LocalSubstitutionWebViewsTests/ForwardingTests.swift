@@ -16,97 +16,58 @@ import FoundationNetworking
 @Suite("Requests for unmapped URLs that are forwarded for pages", .serialized)
 final class ForwardingTests: SchemeSuite {
     /// Requests by pages, each with the cookies to forward; nil if the request must be refused.
+    ///
+    /// `§` stands for the prefix `substitution-`.
     private static let decisions:
         [(page: String?, url: String, method: String, fields: [String: String], cookies: ForwardingGuard.Cookies?)] = [
             // The page itself, and its resources.
-            ("substitution-https://a.org/", "substitution-https://a.org/", "GET", [:], .all),
-            ("substitution-https://a.org/", "substitution-https://a.org/x.png", "GET", [:], .fromElsewhere),
-            ("substitution-https://a.org/", "substitution-https://A.ORG:443/x.png", "HEAD", [:], .fromElsewhere),
-            (
-                "substitution-https://mapped.org/", "substitution-https://a.org/x.png", "GET", [:],
-                ForwardingGuard.Cookies.none
-            ),
+            ("§https://a.org/", "§https://a.org/", "GET", [:], .all),
+            ("§https://a.org/", "§https://a.org/x.png", "GET", [:], .fromElsewhere),
+            ("§https://a.org/", "§https://A.ORG:443/x.png", "HEAD", [:], .fromElsewhere),
+            ("§https://mapped.org/", "§https://a.org/x.png", "GET", [:], ForwardingGuard.Cookies.none),
             // Requests by the page's scripts, as engines send them.
-            (
-                "substitution-https://a.org/", "substitution-https://a.org/x", "POST",
-                ["Referer": "substitution-https://a.org/"], .all
-            ),
-            (
-                "substitution-https://a.org/", "substitution-https://a.org/x", "PUT",
-                ["Referer": "substitution-https://a.org/p", "X-Own": "1"], .all
-            ),
-            (
-                "substitution-https://a.org/", "substitution-https://a.org/x", "POST",
-                ["Origin": "substitution-https://a.org"], .all
-            ),
+            ("§https://a.org/", "§https://a.org/x", "POST", ["Referer": "§https://a.org/"], .all),
+            ("§https://a.org/", "§https://a.org/x", "POST", ["Origin": "§https://a.org"], .all),
             // Requests from the mirror of one forwarded site to another forwarded site. Only GET and HEAD requests that
             // need no preflight are forwarded. They carry no cookies.
-            (
-                "substitution-https://a.org/", "substitution-https://b.org/x", "GET",
-                ["Origin": "substitution-https://a.org"], ForwardingGuard.Cookies.none
-            ),
-            ("substitution-https://a.org/", "substitution-https://b.org/x", "GET", ["X-Own": "1"], nil),
-            ("substitution-https://a.org/", "substitution-https://b.org/x", "GET", ["Authorization": "x"], nil),
+            ("§https://a.org/", "§https://b.org/x", "GET", ["Origin": "§https://a.org"], ForwardingGuard.Cookies.none),
+            ("§https://a.org/", "§https://b.org/x", "GET", ["X-Own": "1"], nil),
             // Mixed content is refused. A link to http that the user follows is not mixed content.
-            (
-                "substitution-https://a.org/", "substitution-http://a.org/x", "GET",
-                ["Origin": "substitution-https://a.org"], nil
-            ),
-            ("substitution-https://a.org/", "substitution-http://a.org/x.png", "GET", [:], nil),
-            ("substitution-https://mapped.org/", "substitution-http://b.org/x.js", "GET", [:], nil),
-            ("https://a.org/", "substitution-http://a.org/x.png", "GET", [:], nil),
-            ("substitution-http://a.org/", "substitution-http://a.org/", "GET", [:], .all),
+            ("§https://a.org/", "§http://a.org/x.png", "GET", [:], nil),
+            ("https://a.org/", "§http://a.org/x.png", "GET", [:], nil),
+            ("§http://a.org/", "§http://a.org/", "GET", [:], .all),
             // More requests to other origins. Only the GET request is forwarded, without cookies.
-            (
-                "substitution-http://a.org/", "substitution-https://a.org/x", "GET", [:],
-                ForwardingGuard.Cookies.none
-            ),
-            (
-                "substitution-https://a.org/", "substitution-https://b.org/x", "POST",
-                ["Origin": "substitution-https://a.org"], nil
-            ),
-            ("substitution-https://a.org/", "substitution-https://b.org/x", "OPTIONS", [:], nil),
+            ("§http://a.org/", "§https://a.org/x", "GET", [:], ForwardingGuard.Cookies.none),
+            ("§https://a.org/", "§https://b.org/x", "POST", ["Origin": "§https://a.org"], nil),
             // Frames of other origins in the page.
-            ("substitution-https://a.org/", "substitution-https://a.org/x", "GET", ["Origin": "https://evil.org"], nil),
-            ("substitution-https://a.org/", "substitution-https://a.org/x", "GET", ["Origin": "https://a.org"], nil),
-            ("substitution-https://a.org/", "substitution-https://a.org/x", "GET", ["Origin": "null"], nil),
+            ("§https://a.org/", "§https://a.org/x", "GET", ["Origin": "https://evil.org"], nil),
+            ("§https://a.org/", "§https://a.org/x", "GET", ["Origin": "https://a.org"], nil),
+            ("§https://a.org/", "§https://a.org/x", "GET", ["Origin": "null"], nil),
+            ("§https://a.org/", "§https://a.org/x", "GET", ["Origin": "§https://evil.org"], nil),
             (
-                "substitution-https://a.org/", "substitution-https://a.org/x", "GET",
-                ["Origin": "substitution-https://evil.org"], nil
-            ),
-            (
-                "substitution-https://a.org/", "substitution-https://a.org/x", "GET", ["Referer": "https://evil.org/"],
+                "§https://a.org/", "§https://a.org/x", "GET", ["Referer": "https://evil.org/"],
                 ForwardingGuard.Cookies.none
             ),
+            ("§https://a.org/", "§https://a.org/x", "POST", ["Referer": "https://evil.org/"], nil),
+            ("§https://a.org/", "§https://a.org/x", "POST", [:], nil),
             (
-                "substitution-https://a.org/", "substitution-https://a.org/x", "POST", ["Referer": "https://evil.org/"],
-                nil
-            ),
-            ("substitution-https://a.org/", "substitution-https://a.org/x", "POST", [:], nil),
-            (
-                "substitution-https://a.org/x", "substitution-https://a.org/x", "POST", ["Origin": "https://evil.org"],
-                nil
-            ),
-            (
-                "substitution-https://a.org/x", "substitution-https://a.org/x", "GET", ["Referer": "https://evil.org/"],
+                "§https://a.org/x", "§https://a.org/x", "GET", ["Referer": "https://evil.org/"],
                 ForwardingGuard.Cookies.none
             ),
             // Pages on mirrors of sites that are neither mapped nor forwarded.
-            ("substitution-https://evil.org/", "substitution-https://a.org/x", "GET", [:], nil),
-            ("substitution-https://a.org:8443/", "substitution-https://a.org/x", "GET", [:], nil),
+            ("§https://evil.org/", "§https://a.org/x", "GET", [:], nil),
+            ("§https://a.org:8443/", "§https://a.org/x", "GET", [:], nil),
             // Pages on http or https, which are not mirrors. They get only what any page may read, without cookies.
-            ("https://a.org/", "substitution-https://a.org/x", "GET", [:], ForwardingGuard.Cookies.none),
+            ("https://a.org/", "§https://a.org/x", "GET", [:], ForwardingGuard.Cookies.none),
             (
-                "https://evil.org/", "substitution-https://a.org/x", "GET", ["Origin": "https://evil.org"],
+                "https://evil.org/", "§https://a.org/x", "GET", ["Origin": "https://evil.org"],
                 ForwardingGuard.Cookies.none
             ),
-            ("https://a.org/", "substitution-https://a.org/x", "POST", ["Origin": "https://a.org"], nil),
-            ("https://a.org/", "substitution-https://a.org/x", "GET", ["X-Own": "1"], nil),
+            ("https://a.org/", "§https://a.org/x", "POST", ["Origin": "https://a.org"], nil),
             // Pages whose web origin is unknown.
-            (nil, "substitution-https://a.org/x", "GET", [:], nil),
-            ("about:blank", "substitution-https://a.org/x", "GET", [:], nil),
-            ("file:///a.html", "substitution-https://a.org/x", "GET", [:], nil),
-            ("app://a.org/", "substitution-https://a.org/x", "GET", [:], nil),
+            (nil, "§https://a.org/x", "GET", [:], nil),
+            ("about:blank", "§https://a.org/x", "GET", [:], nil),
+            ("app://a.org/", "§https://a.org/x", "GET", [:], nil),
         ]
 
     @Test("Page, method and fields decide whether a request is forwarded, and with which cookies", arguments: decisions)
@@ -117,7 +78,8 @@ final class ForwardingTests: SchemeSuite {
         fields: [String: String],
         cookies: ForwardingGuard.Cookies?
     ) throws {
-        let request = try request(url, method, from: page, fields)
+        let filled = { (text: String) in text.replacingOccurrences(of: "§", with: "substitution-") }
+        let request = try request(filled(url), method, from: page.map(filled), fields.mapValues(filled))
         let target = try #require(request.url.flatMap { MirrorURL.original(of: $0) }.flatMap { WebOrigin($0) })
         let guardian = ForwardingGuard(hosts: ["a.org", "b.org"])
         switch guardian.decision(on: request, to: target, isMapped: { $0 == "mapped.org" }) {
@@ -154,7 +116,6 @@ final class ForwardingTests: SchemeSuite {
 
         init(
             _ folder: TemporaryFolder,
-            naming isNamed: Bool = true,
             _ respond: @escaping @Sendable (LoopbackServer.Request, URL) -> LoopbackServer.Response
         ) throws {
             let other = try LoopbackServer { request in
@@ -169,7 +130,7 @@ final class ForwardingTests: SchemeSuite {
                 #"{ "\#(site.url.absoluteString)/mapped.css": "site.css", "\#(other.url.absoluteString)/mapped.css": "site.css" }"#
             )
             let authority = site.url.absoluteString.dropFirst("http://".count)
-            server = SchemeServer(cache, forwardingTo: isNamed ? [String(authority)] : [])
+            server = SchemeServer(cache, forwardingTo: [String(authority)])
         }
 
         deinit {
@@ -193,14 +154,6 @@ final class ForwardingTests: SchemeSuite {
     ) async throws -> Answer {
         let request = try request(sites.mirror(path), method, from: page ?? sites.mirror("/page"), fields, body: body)
         return try await answer(sites.server.reply(to: request) { [cookies = sites.cookies] in cookies })
-    }
-
-    @Test("Without a host to forward to, nothing is loaded")
-    func off() async throws {
-        let sites = try Sites(folder, naming: false) { _, _ in .text("network") }
-        let answer = try await answer(sites, "/x")
-        #expect(answer.status == 404 && sites.site.requests.isEmpty)
-        #expect(try await self.answer(sites, "/mapped.css").text == body)
     }
 
     @Test("A page that was shown once is shown without its server, with what it loads, by another archive")
@@ -257,13 +210,13 @@ final class ForwardingTests: SchemeSuite {
     @Test("A request's fields name the site's own URLs, and the response's fields the mirror's")
     func heads() async throws {
         let sites = try Sites(folder) { request, _ in
-            .init(
+            let sharing = request.path == "/foreign" ? "https://a.org" : request.headers["origin"]
+            return .init(
                 status: 201,
                 headers: [
                     "Content-Type": "application/json", "Cache-Control": "max-age=60",
-                    "Strict-Transport-Security": "max-age=1",
-                    "Access-Control-Allow-Origin": request.headers["origin"] ?? "none", "X-Own": "1",
-                    "Content-Security-Policy": "default-src 'self' https://cdn.org",
+                    "Strict-Transport-Security": "max-age=1", "Access-Control-Allow-Origin": sharing ?? "none",
+                    "X-Own": "1", "Content-Security-Policy": "default-src 'self' https://cdn.org",
                 ],
                 body: Data("{}".utf8)
             )
@@ -288,15 +241,9 @@ final class ForwardingTests: SchemeSuite {
         #expect(received.headers["origin"] == sites.site.url.absoluteString && received.headers["x-own"] == "2")
         #expect(received.headers["referer"] == sites.site.url.absoluteString + "/page")
         #expect(received.headers["if-none-match"] == nil && received.headers["accept-encoding"] != "br")
-    }
-
-    @Test("Access-Control-Allow-Origin is translated only if it names the requesting page's site")
-    func foreignSharing() async throws {
-        let sites = try Sites(folder) { _, _ in
-            .init(headers: ["Access-Control-Allow-Origin": "https://a.org"], body: Data("x".utf8))
-        }
-        let answer = try await answer(sites, "/x", "GET", ["Origin": sites.mirror("")])
-        #expect(answer["Access-Control-Allow-Origin"] == "https://a.org")
+        // The field is translated only if it names the requesting page's site.
+        let foreign = try await self.answer(sites, "/foreign", "GET", ["Origin": sites.mirror("")])
+        #expect(foreign["Access-Control-Allow-Origin"] == "https://a.org")
     }
 
     @Test("Cookies are those of the view, kept apart from the app's, and sent for no other page")
@@ -479,51 +426,6 @@ final class ForwardingTests: SchemeSuite {
         )
     }
 
-    @Test("A redirect to another site that is forwarded to carries no cookies")
-    func redirectedElsewhere() async throws {
-        let other = try LoopbackServer { request in
-            .init(
-                headers: [
-                    "Content-Type": ["/x.html": "text/html", "/private": "image/png"][request.path] ?? "text/plain",
-                    "Access-Control-Allow-Origin": request.path == "/private" ? "https://c.org" : "*",
-                ],
-                body: Data("\(request.path) \(request.headers["cookie"] ?? "-")".utf8)
-            )
-        }
-        defer { other.stop() }
-        let site = try LoopbackServer { request in
-            let target = request.path == "/document" ? "/x.html" : request.path == "/private" ? "/private" : "/x"
-            let headers = ["Location": other.url.absoluteString + target, "Set-Cookie": "a=b; Path=/"]
-            return .init(status: request.path == "/kept" ? 307 : 302, headers: headers)
-        }
-        defer { site.stop() }
-        let names = [site, other].map { String($0.url.absoluteString.dropFirst("http://".count)) }
-        let server = SchemeServer(try cache(), forwardingTo: Set(names))
-        let page = "substitution-\(site.url.absoluteString)"
-        // Both sites have the same host. Cookies ignore the port, so cookies of the first site also match the second.
-        let cookies = PageCookies([])
-        for _ in 0..<2 {
-            let moved = try request(page + "/moved", "GET", from: page + "/")
-            let answer = try await answer(server.reply(to: moved) { cookies })
-            #expect(answer.status == 200 && answer.text == "/x -")
-        }
-        // These responses are refused. In the web view, each response would have the first site's origin, and a script
-        // of the first site could read data that the second site does not share.
-        #expect(try await answer(server, request(page + "/document", "GET", from: page + "/")).status == 502)
-        #expect(try await answer(server, request(page + "/private", "GET", from: page + "/")).status == 502)
-        let scripted = try request(page + "/private", "GET", from: page + "/", ["Referer": page + "/"])
-        #expect(try await answer(server, scripted).status == 502)
-        let frame = try request(page + "/document", "GET", from: page + "/", ["Accept": "text/html,*/*"])
-        #expect(
-            try await answer(server, frame).text.contains(
-                "location.replace(\"substitution-\(other.url.absoluteString)/x.html\""
-            )
-        )
-        let posted = try request(page + "/kept", "POST", from: page + "/", ["Origin": page], body: Data("x".utf8))
-        #expect(try await answer(server, posted).status == 502)
-        #expect(other.requests.count == 5)
-    }
-
     /// Creates two forwarded sites; the first site redirects requests below `/other/` to the second.
     private func twoSites(
         _ respond: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
@@ -532,10 +434,51 @@ final class ForwardingTests: SchemeSuite {
         let first = try LoopbackServer { request in
             guard request.path.hasPrefix("/other/") else { return respond(request) }
             let target = second.url.absoluteString + request.path.dropFirst("/other".count)
-            return .init(status: 302, headers: ["Location": target])
+            return .init(
+                status: request.path == "/other/kept" ? 307 : 302,
+                headers: ["Location": target, "Set-Cookie": "a=b; Path=/"]
+            )
         }
         let names = [first, second].map { String($0.url.absoluteString.dropFirst("http://".count)) }
         return (first, second, SchemeServer(try cache(), forwardingTo: Set(names)))
+    }
+
+    @Test("A redirect to another site that is forwarded to carries no cookies")
+    func redirectedElsewhere() async throws {
+        let (site, other, server) = try twoSites { request in
+            .init(
+                headers: [
+                    "Content-Type": ["/x.html": "text/html", "/private": "image/png"][request.path] ?? "text/plain",
+                    "Access-Control-Allow-Origin": request.path == "/private" ? "https://c.org" : "*",
+                ],
+                body: Data("\(request.path) \(request.headers["cookie"] ?? "-")".utf8)
+            )
+        }
+        defer { [site, other].forEach { $0.stop() } }
+        let page = "substitution-\(site.url.absoluteString)"
+        // Both sites have the same host. Cookies ignore the port, so cookies of the first site also match the second.
+        let cookies = PageCookies([])
+        for _ in 0..<2 {
+            let moved = try request(page + "/other/x", "GET", from: page + "/")
+            let answer = try await answer(server.reply(to: moved) { cookies })
+            #expect(answer.status == 200 && answer.text == "/x -")
+        }
+        // These responses are refused. In the web view, each response would have the first site's origin, and a script
+        // of the first site could read data that the second site does not share.
+        for (path, fields) in [
+            ("/other/x.html", [:]), ("/other/private", [:]), ("/other/private", ["Referer": page + "/"]),
+        ] as [(String, [String: String])] {
+            #expect(try await answer(server, request(page + path, "GET", from: page + "/", fields)).status == 502)
+        }
+        let frame = try request(page + "/other/x.html", "GET", from: page + "/", ["Accept": "text/html,*/*"])
+        #expect(
+            try await answer(server, frame).text.contains(
+                "location.replace(\"substitution-\(other.url.absoluteString)/x.html\""
+            )
+        )
+        let posted = try request(page + "/other/kept", "POST", from: page + "/", ["Origin": page], body: Data("x".utf8))
+        #expect(try await answer(server, posted).status == 502)
+        #expect(other.requests.count == 5)
     }
 
     @Test("A redirect sends no script's fields to another site, and returns only what any page may show")
@@ -554,6 +497,8 @@ final class ForwardingTests: SchemeSuite {
             let request = try request(page + "/other/shared", "GET", from: page + "/", fields)
             let answer = try await answer(server, request)
             #expect(answer.status == status, "\(fields) \(answer.text)")
+            // A refusal does not say where the redirect leads.
+            #expect(status == 200 || !answer.text.contains(second.url.absoluteString))
         }
         #expect(second.requests.count == 1)
         for field in ["range", "if-range"] { #expect(second.requests.first?.headers[field] == nil) }
@@ -575,7 +520,6 @@ final class ForwardingTests: SchemeSuite {
         ] {
             #expect(try await answer(sites, "/moved", "GET", fields).text == "new")
         }
-        #expect(try await answer(sites, "/moved", "GET", ["Accept": accept]).text.contains("location.replace"))
     }
 
     @Test(
@@ -706,7 +650,7 @@ final class ForwardingTests: SchemeSuite {
         }
     }
 
-    @Test("A redirected page navigates to its new address")
+    @Test("A redirected page navigates to its new address, with an opaque origin")
     func redirectedPages() async throws {
         let sites = try Sites(folder) { request, other in
             .init(
@@ -720,6 +664,7 @@ final class ForwardingTests: SchemeSuite {
             let answer = try await answer(sites, path, "GET", [:], from: sites.mirror(path) + "#top")
             #expect(answer.status == 200 && answer["Content-Type"] == "text/html; charset=utf-8")
             #expect(answer.text.contains("<script>location.replace(\"\(target)\" + location.hash)"), "\(answer.text)")
+            #expect(answer["Content-Security-Policy"] == "sandbox allow-scripts")
         }
         #expect(sites.other.requests.isEmpty)
     }
@@ -732,21 +677,13 @@ final class ForwardingTests: SchemeSuite {
                 : .text("the page")
         }
         for (path, status) in [("/page", 200), ("/endless", 502)] {
+            sites.site.forgetRequests()
             let cookies = PageCookies([]) { _ in }
             let request = try request(sites.mirror(path), "GET", from: sites.mirror(path))
             let answer = try await answer(sites.server.reply(to: request) { cookies })
             #expect(answer.status == status && answer.text.hasPrefix(status == 200 ? "the page" : "It redirects to"))
+            #expect((2...25).contains(sites.site.requests.count))
         }
-    }
-
-    @Test("An endless redirect is refused")
-    func badRedirects() async throws {
-        let sites = try Sites(folder) { request, _ in
-            .init(status: 302, headers: ["Location": request.path == "/a" ? "/b" : "/a"])
-        }
-        let endless = try await answer(sites, "/a")
-        #expect(endless.status == 502 && endless.text.hasPrefix("It redirects to"))
-        #expect((2...25).contains(sites.site.requests.count))
     }
 
     @Test("Pages and stylesheets are rewritten, and other types are delivered unchanged")
@@ -847,14 +784,6 @@ final class ForwardingTests: SchemeSuite {
             }
             #expect(try await answer(sites, "/mapped.css").text == body)
         }
-    }
-
-    @Test("Without a connection the load fails")
-    func unreachable() async throws {
-        let sites = try Sites(folder) { _, _ in .text("network") }
-        sites.site.stop()
-        await #expect(throws: URLError.self) { try await self.answer(sites, "/x") }
-        #expect(try await answer(sites, "/mapped.css").text == body)
     }
 
     @Test(
@@ -1042,7 +971,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(first.requests.map(\.path) == ["/away", "/secret"] && second.requests.count == 1)
     }
 
-    @Test("A refusal has its mirror's policy, and a page that navigates elsewhere an opaque origin")
+    @Test("A refusal has its mirror's policy")
     func policiesOfTexts() async throws {
         let server = SchemeServer(try cache())
         for page in [SchemeSuite.page, "https://a.org/", nil] {
@@ -1051,11 +980,6 @@ final class ForwardingTests: SchemeSuite {
                 try await answer(server, missing)["Content-Security-Policy"]?.hasPrefix("default-src https:") == true
             )
         }
-        let sites = try Sites(folder) { _, _ in .init(status: 302, headers: ["Location": "/new"]) }
-        let leading = try await answer(sites, "/old", "GET", ["Accept": "text/html"])
-        #expect(
-            leading.text.contains("location.replace") && leading["Content-Security-Policy"] == "sandbox allow-scripts"
-        )
     }
 
     @Test("An interim response is ignored, and its cookies are not kept", arguments: [100, 102, 103])

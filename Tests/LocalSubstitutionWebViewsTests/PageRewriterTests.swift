@@ -107,7 +107,7 @@ struct PageRewriterTests {
     }
 
     @Test(
-        "An address without a scheme leads to the network if no mirror answers it",
+        "An address without a scheme leads to the network without a mirror; a policy allows the mirrors of its sources",
         arguments: [
             ("<img src=//h/m>", "<img src=//h/m>"), ("<img src=//api.h/x>", "<img src=//api.h/x>"),
             ("<img src=//cdn/x>", "<img src=https://cdn/x>"),
@@ -117,15 +117,7 @@ struct PageRewriterTests {
             ("<script integrity=x src=//h/m>", "<script integrity=x src=https://h/m>"),
             ("<script integrity=x src=//api.h/x>", "<script integrity=x src=//api.h/x>"),
             ("<base href=//cdn/>", "<base href=https://cdn/>"),
-        ]
-    )
-    func schemeRelative(page: String, expected: String) throws {
-        #expect(try rewritten(page) == expected)
-    }
-
-    @Test(
-        "A page's own policy allows the mirrors of what it allows",
-        arguments: [
+            // Policies.
             (
                 #"<META content="img-src https://c; script-src 'self'" HTTP-EQUIV="Content-Security-POLICY">"#,
                 #"<META content="img-src substitution-https://c&#32;https://c; script-src https://h&#32;'self'" "#
@@ -143,7 +135,7 @@ struct PageRewriterTests {
             ),
         ]
     )
-    func policies(page: String, expected: String) throws {
+    func schemesAndPolicies(page: String, expected: String) throws {
         #expect(try rewritten(page) == expected)
     }
 

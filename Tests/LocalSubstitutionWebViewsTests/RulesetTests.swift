@@ -261,13 +261,6 @@ struct RulesetTests {
         }
     }
 
-    @Test("A file's name outside ASCII has rules for NFC and NFD", arguments: ["%C3%BC.css", "u%CC%88.css"])
-    func composition(name: String) throws {
-        let ruleset = try ruleset(#"{ "https://h/f/": "f/" }"#)
-        let rules = try ruleset.rules.filter { try RuleMatcher($0.filter).matches("https://h/f/\(name)") }
-        #expect(rules.map { ruleset.substitutions[$0.substitution].path } == ["f/ü.css"])
-    }
-
     @Test(
         "A percent sign that begins no escape is matched as browsers send it",
         arguments: [

@@ -16,10 +16,11 @@ final class SchemeServerTests: SchemeSuite {
     private let css = "substitution-https://example.com/site.css"
 
     @Test(
-        "A mirror is the same URL under another scheme",
+        "A mirror is the same URL under another scheme; a URL that is not a web URL has none",
         arguments: [
             ("https://h/a?b#c", "substitution-https://h/a?b#c"), ("https://h", "substitution-https://h"),
-            ("http://[::1]:8080/%7E", "substitution-http://[::1]:8080/%7E"),
+            ("http://[::1]:8080/%7E", "substitution-http://[::1]:8080/%7E"), ("about:blank", "about:blank"),
+            ("file:///a", "file:///a"), ("substitution-ftp://h/", "substitution-ftp://h/"), ("data:,", "data:,"),
         ]
     )
     func mirrors(url: String, mirror: String) throws {
@@ -43,23 +44,6 @@ final class SchemeServerTests: SchemeSuite {
     )
     func origins(url: String) {
         #expect(WebOrigin(url)?.site == "https://a.org")
-    }
-
-    @Test("A stylesheet that a page names with an integrity attribute stays unchanged")
-    func promisedStylesheet() async throws {
-        let css = "a{b:url(https://example.com/site.css)}"
-        for name in ["promised.css", "own.css"] { try folder.write(css, to: name) }
-        try folder.write("<link integrity=x href=promised.css><link href=own.css>", to: "page.html")
-        let cache = try cache(
-            #"{ "https://example.com/": "./", "https://example.com/p": "page.html" }"#
-        )
-        let server = SchemeServer(cache)
-        let text = { (path: String) in
-            try await self.answer(server, self.request(Self.page + path, "GET", from: Self.page + "p")).text
-        }
-        _ = try await text("p")
-        #expect(try await text("promised.css") == css)
-        #expect(try await text("own.css") == "a{b:url(substitution-https://example.com/site.css)}")
     }
 
     @Test("The number of stylesheets remembered for their integrity is limited, and pages are not included")
@@ -91,15 +75,6 @@ final class SchemeServerTests: SchemeSuite {
         #expect(head.body.isEmpty)
         #expect(head["Content-Length"] == get["Content-Length"] && get["Content-Length"] == "\(get.body.count)")
         #expect(head["ETag"] == nil && get["ETag"] == nil)
-    }
-
-    @Test(
-        "A URL that is not a web URL has no mirror, and is not a mirror",
-        arguments: ["about:blank", "file:///a", "substitution-ftp://h/", "data:,"]
-    )
-    func noMirrors(url: String) throws {
-        let url = try #require(URL(string: url))
-        #expect(try cache().mirror(of: url) == url && cache().original(of: url) == url)
     }
 
     @Test("A mapped URL is answered with its file, and with the fields that engines require")
@@ -288,21 +263,6 @@ final class SchemeServerTests: SchemeSuite {
         let second = SchemeServer(try cache(#"{ "https://example.com/site.css": "other.css" }"#))
         #expect(try await answer(first, request(css)).text == body)
         #expect(try await answer(second, request(css)).text == "other")
-    }
-
-    @Test("A reply that is not read to its end is released")
-    func abandoned() async throws {
-        try folder.write(Data(repeating: 1, count: 8 << 20), to: "site.css")
-        let reply = try SchemeServer(cache()).reply(to: request(css, from: "https://h/"))
-        let task = Task { () -> Int in
-            var count = 0
-            for try await _ in reply {
-                count += 1
-                if count == 2 { withUnsafeCurrentTask { $0?.cancel() } }
-            }
-            return count
-        }
-        await #expect(throws: CancellationError.self) { try await task.value }
     }
 }
 

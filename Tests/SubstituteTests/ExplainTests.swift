@@ -60,12 +60,10 @@ struct ExplainTests {
         func status(_ arguments: [String]) async throws -> Int32 {
             await Tool.run(["explain"] + arguments, in: folder.url).status
         }
-        #expect(try await status([there]) == 0)
         #expect(try await status([there, missing]) == 0)
         #expect(try await status(["--require", there]) == 0)
         #expect(try await status(["--require", there, missing]) == 1)
         #expect(try await status(["--require", "https://example.com/news"]) == 1)
-        #expect(try await status(["--require", "manifest.json", there]) == 0)
         #expect(try await status(["--require", ".", there]) == 0)
     }
 
@@ -101,15 +99,6 @@ struct ExplainTests {
         #expect(output.contains("\"X-A\":\"\\\\u{202E}\\\\u{9B}\""))
     }
 
-    @Test("A manifest with errors is reported on standard error")
-    func wrongManifest() async throws {
-        try folder.write("{", to: "manifest.json")
-        let result = try await explain(["https://example.com/"])
-        #expect(result.status == 1)
-        #expect(result.output == "")
-        #expect(result.errors.hasPrefix("manifest.json:1:2: error: "))
-    }
-
     // MARK: - Files
 
     /// Runs `substitute explain`; an argument that begins with "@" becomes the absolute path of a file in the folder.
@@ -131,8 +120,7 @@ struct ExplainTests {
     @Test(
         "A recording or a list of URLs is recognised by its content, whatever its name",
         arguments: [
-            ("page.har", recording, "1 of 3 URLs"), ("recording", recording, "1 of 3 URLs"),
-            ("page.json", recording, "1 of 3 URLs"), ("page.txt", recording, "1 of 3 URLs"),
+            ("recording", recording, "1 of 3 URLs"), ("page.txt", recording, "1 of 3 URLs"),
             ("urls.txt", "https://example.com/site.css\r\n\r\n//example.com/site.css\n", "2 of 3 URLs"),
             ("urls", "\u{FEFF}https://example.com/site.css\nexample.com\n", "1 of 2 URLs"),
         ]
@@ -146,19 +134,6 @@ struct ExplainTests {
         }
         let both = await call("@manifest.json", "@\(name)", "https://example.com/site.css")
         #expect(both.output.contains(" URLs would come from files, ") && both.errors == "", "\(both)")
-    }
-
-    @Test("A file without a manifest before it is judged by the current folder's manifest")
-    func fileAlone() async throws {
-        try folder.write(Self.recording, to: "page.har")
-        try folder.write("https://example.com/site.css\n", to: "urls.txt")
-        for (name, status, answer) in [
-            ("page.har", 1, "https://example.com/site.css → site.css"),
-            ("urls.txt", 0, "is answered with \"site.css\""),
-        ] as [(String, Int32, String)] {
-            let result = await Tool.run(["explain", "--require", name], in: folder.url)
-            #expect(result.status == status && result.output.contains(answer), "\(result)")
-        }
     }
 
     @Test(
@@ -194,16 +169,6 @@ struct ExplainTests {
         #expect(await call("@manifest.json").status == 2)
         #expect(await call("@").status == 2)
         #expect(await call("@missing.json", "https://example.com/").errors.contains("missing.json\" does not exist"))
-    }
-
-    @Test("Closed standard input is reported with a remedy")
-    func closedInput() async throws {
-        let command = ["-c", "exec \"$0\" explain manifest.json - <&-", Tool.url.path]
-        let result = try await Program.run("/bin/sh", command, in: folder.url)
-        #expect(result.status == 1)
-        #expect(
-            result.errors == "substitute explain: standard input is closed; name a file instead of \"-\"\n"
-        )
     }
 
     // MARK: - Requests of apps and browsers
@@ -294,11 +259,6 @@ struct ExplainTests {
                     + "\"site.css\" has to answer.\n"
             ),
             ("https://h/[x]%20", " A browser asks for https://h/%5Bx%5D%20 instead, which no file answers.\n"),
-            (
-                " https://h/a%20b%20c",
-                "\" https://h/a%20b%20c\" is not a URL; an app gets nil from URL(string:). A browser asks for "
-                    + "https://h/a%20b%20c instead, which \"site.css\" answers.\n"
-            ),
         ]
         for (text, sentence) in message {
             let result = await call("@manifest.json", text)

@@ -66,16 +66,6 @@ struct FixTests {
         #expect(try Self.text(".manifest.json.old", in: folder) == text)
     }
 
-    @Test("If one mistake leaves a choice, the text is not changed")
-    func choice() async throws {
-        let folder = try TemporaryFolder()
-        try folder.write("{ 'https://example.com/a.css': , }", to: "manifest.json")
-        let result = await Tool.run(["check", "--fix"], in: folder.url)
-        #expect(result.status == 1)
-        #expect(result.output.contains("nothing was fixed"))
-        #expect(try Self.text("manifest.json", in: folder) == "{ 'https://example.com/a.css': , }")
-    }
-
     @Test("Standard input cannot be repaired")
     func standardInput() async throws {
         #expect(await Tool.run(["check", "--fix", "-"], input: Data("{}".utf8)).status == 2)

@@ -185,34 +185,20 @@ struct PluginTests {
             #expect(build.status == 0, "\(build.output)")
             #expect(build.output.contains("Checking manifest.json of Substitutions"))
             #expect(!build.output.contains("warning:"), "\(build.output)")
-            let check = try await swift(["package", "substitute", "check"], in: "Sources")
-            #expect(check.output.contains("1 URL, 1 file, 8 bytes: 1 image"), "\(check.output)")
             try move(place, to: Self.folder)
         }
     }
 
     /// Runs the README's commands in several current folders.
     private func commands() async throws {
-        for folder in [".", "Sources/App", Self.folder, "\(Self.folder)/img"] {
+        for folder in [".", "\(Self.folder)/img"] {
             let check = try await swift(["package", "substitute", "check"], in: folder)
             #expect(check.output.contains("1 URL, 1 file, 8 bytes: 1 image\nno errors, no warnings"), "\(check.output)")
             #expect(check.status == 0)
         }
-        let relative = try await swift(["package", "substitute", "check", "Substitutions"], in: "Sources/App")
-        #expect(relative.status == 0, "\(relative.output)")
         let wrong = try await swift(["package", "substitute", "check", "none.json"])
         #expect(wrong.output.contains("none.json:1:1: error: \"none.json\" does not exist"))
         #expect(wrong.status != 0)
-
-        // If there are two manifests, neither manifest is the default.
-        try app.write("{}", to: "Substitutions/manifest.json")
-        let several = try await swift(["package", "substitute", "preview", "--format", "text"])
-        #expect(several.status != 0)
-        #expect(
-            several.output.contains(
-                "name one:\n  Substitutions/manifest.json\n  Sources/App/Substitutions/manifest.json\n"
-            )
-        )
     }
 }
 #endif

@@ -4,12 +4,12 @@ import Testing
 /// Conditions for tests that start a browser or the package manager.
 ///
 /// Such tests take longer than all other tests together, so a plain `swift test` skips them.
-extension Trait where Self == ConditionTrait {
+extension Trait where Self == StartsChromium {
     /// If `REQUIRE_ALL_TESTS` is set, runs a test that starts Chromium; the test fails if Chromium is not installed.
-    static var startsChromium: Self {
-        .enabled(if: Program.isEverythingRequired, "starts Chromium; REQUIRE_ALL_TESTS=1 runs it")
-    }
+    static var startsChromium: Self { Self() }
+}
 
+extension Trait where Self == ConditionTrait {
     /// If `REQUIRE_ALL_TESTS` and `LONG_TESTS` are set, runs a test that starts Firefox; few machines have Firefox.
     static var startsFirefox: Self {
         .enabled(
@@ -29,5 +29,49 @@ extension Trait where Self == ConditionTrait {
     /// If `REQUIRE_ALL_TESTS` is set, runs a test that starts the package manager.
     static var startsPackageManager: Self {
         .enabled(if: Program.isEverythingRequired, "starts the package manager; REQUIRE_ALL_TESTS=1 runs it")
+    }
+}
+
+/// Lets a few tests at a time start Chromium: more would only take processor time from each other.
+struct StartsChromium: TestTrait, SuiteTrait, TestScoping {
+    private static let turns = Turns(3)
+    private let condition = ConditionTrait.enabled(
+        if: Program.isEverythingRequired,
+        "starts Chromium; REQUIRE_ALL_TESTS=1 runs it"
+    )
+
+    var isRecursive: Bool { true }
+
+    func prepare(for test: Test) async throws { try await condition.prepare(for: test) }
+
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        await Self.turns.take()
+        do {
+            try await function()
+            await Self.turns.giveBack()
+        } catch {
+            await Self.turns.giveBack()
+            throw error
+        }
+    }
+}
+
+/// Turns that callers take and give back; who finds none waits.
+private actor Turns {
+    private var left: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ count: Int) { left = count }
+
+    func take() async {
+        if left > 0 { left -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
+    }
+
+    func giveBack() {
+        if waiting.isEmpty { left += 1 } else { waiting.removeFirst().resume() }
     }
 }

@@ -23,7 +23,6 @@ package final class KindsSite: @unchecked Sendable {
     package static let pages = ["http", "https", "policy", "isolated"]
 
     package static let host = "site.test"
-    package static let otherHost = "other.test"
 
     private let domain: String
     /// The prefix of the scheme in page URLs; empty unless the pages are mirrors.

@@ -21,7 +21,9 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
             while !isDone.isSet {
                 for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
                     var status = stat()
-                    if lstat(path + "/" + name, &status) == 0 { modes.insert(status.st_mode & 0o777) }
+                    guard lstat(path + "/" + name, &status) == 0 else { continue }
+                    let mode = status.st_mode & 0o777
+                    modes.seen.withLock { _ = $0.insert(mode) }
                 }
                 // Leave the writer some processor time.
                 usleep(100)
@@ -30,24 +32,18 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         let big = try makeArchive(capacity: 100_000_000)
         let body = String(repeating: "x", count: 500_000)
         var number = 0
-        while number < 10 || modes.all.isEmpty {
+        while number < 10 || modes.seen.value.isEmpty {
             try keep(body, for: request("\(number % 20)"), in: big)
             number += 1
         }
         isDone.set()
         _ = try await watching
-        #expect(modes.all == [0o600])
+        #expect(modes.seen.value == [0o600])
     }
 
     /// The permissions that the archive's files had while they were written.
-    // Mutable state is only accessed inside the lock.
-    private final class Modes: @unchecked Sendable {
-        private let lock = NSLock()
-        private var seen: Set<mode_t> = []
-
-        func insert(_ mode: mode_t) { lock.withLock { _ = seen.insert(mode) } }
-
-        var all: Set<mode_t> { lock.withLock { seen } }
+    private final class Modes: Sendable {
+        let seen = Locked<Set<mode_t>>([])
     }
 
     @Test("A partial file that a process has left counts, and makes room as a copy does")
@@ -63,29 +59,6 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(files.isEmpty)
     }
 
-    @Test("The least recently used copy makes room for a new one")
-    func capacity() throws {
-        let archive = try makeArchive(capacity: 12_000)
-        let body = String(repeating: "x", count: 3000)
-        for (age, path) in ["a", "b", "c"].enumerated() {
-            try keep(body, for: request(path), in: archive)
-            #expect(archive.copies.count == age + 1)
-            // Backdate the files, as if some time had passed.
-            for file in files {
-                let date = try #require(
-                    FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date
-                )
-                let older = date.addingTimeInterval(-100)
-                try FileManager.default.setAttributes([.modificationDate: older], ofItemAtPath: file.path)
-            }
-        }
-        #expect(try text(of: request("a"), in: archive) == body)
-        try keep(body, for: request("d"), in: archive)
-        #expect(Set(archive.copies.map(\.url.path)) == ["/a", "/c", "/d"])
-        try keep(String(repeating: "x", count: 20_000), for: request("e"), in: archive)
-        #expect(Set(archive.copies.map(\.url.path)) == ["/a", "/c", "/d"])
-    }
-
     @Test("The copies never exceed the capacity, and nine tenths of it are used")
     func fullArchive() throws {
         try keep("00", for: request("00"))
@@ -98,6 +71,9 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
             let used = copies.map(\.byteCount).reduce(0, +)
             #expect(used <= 50 * size && (copies.count > number - 9 || used >= 43 * size))
         }
+        let count = full.copies.count
+        try keep(String(repeating: "x", count: 51 * size), for: request("long"), in: full)
+        #expect(full.copies.count == count)
         #expect(try text(of: request("89"), in: full) == "89")
     }
 
@@ -117,8 +93,8 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
     }
 
     @Test(
-        "After a clock that was ahead, the new copies and the used old one stay, and the others are removed in turn",
-        arguments: [1, 3600, 4 * 365 * 86_400, 1_900 * 365 * 86_400]
+        "The new copies and the used old one stay, and the others go in turn, also after a clock that was ahead",
+        arguments: [-1000, 1, 3600, 4 * 365 * 86_400, 1_900 * 365 * 86_400]
     )
     func jumpingClock(seconds: Int) throws {
         try keep("old0", for: request("old0"))
@@ -214,6 +190,121 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(try text(of: request("a")) == "a")
     }
 
+    @Test("A removed copy is not listed, and a load that began before the removal is not kept")
+    func removal() throws {
+        for path in ["a", "b", "c"] { try keep(path, for: request(path)) }
+        #expect(Set(archive.copies.map(\.url.path)) == ["/a", "/b", "/c"])
+        #expect(archive.copies.allSatisfy { $0.byteCount > 1 && abs($0.date.timeIntervalSinceNow) < 60 })
+        try archive.remove(try #require(URL(string: "https://EXAMPLE.com/b")))
+        #expect(Set(archive.copies.map(\.url.path)) == ["/a", "/c"])
+        let response = try response(to: request("d"))
+        try archive.keep(response, Data(), for: request("d")) { try archive.removeAll() }
+        #expect(archive.copies.isEmpty)
+        try keep("d", for: request("d"))
+        #expect(archive.copies.count == 1)
+    }
+
+    @Test("Removing one copy spares copies that wait for the disk, and discards loads in flight")
+    func removalOfOne() throws {
+        try archive.keep(response(to: request("a")), Data("a".utf8), for: request("a"))
+        try archive.keep(response(to: request("b")), Data("b".utf8), for: request("b")) {
+            try archive.remove(try #require(URL(string: "https://example.com/c")))
+        }
+        #expect(archive.copies.map(\.url.path) == ["/a"])
+    }
+
+    @Test("A copy that was read before a removal is not replayed after it")
+    func readBefore() throws {
+        try keep("a", for: request("a"))
+        let load = IncomingCopy(of: try request("a"), version: 0, for: archive)
+        #expect(load.copy(after: .offline) != nil)
+        try archive.removeAll()
+        #expect(load.copy(after: .offline) == nil)
+    }
+
+    @Test("A copy that another thread writes during removeAll() is removed, too")
+    func removalWhileWritten() async throws {
+        let written = ArchiveFolder(url: folder.url, capacity: 1_000_000_000)
+        for number in 0..<3000 { try Data().write(to: folder.url.appendingPathComponent("\(number).offlinecopy")) }
+        let file = folder.url.appendingPathComponent("victim.offlinecopy")
+        let path = folder.url.path
+        async let writing: Void = onThread { _ = written.write(Data(repeating: 1, count: 20_000_000), to: file) }
+        try await onThread {
+            while !((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
+                .contains(where: { $0.hasSuffix(".offlinepart") || $0 == "victim.offlinecopy" })
+            {
+                // Leave the writer some processor time.
+                usleep(1000)
+            }
+            try written.remove(nil)
+        }
+        try await writing
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test("Archives of one directory share its removals, whatever paths they were opened with")
+    func linkedDirectory() throws {
+        let real = folder.url.appendingPathComponent("real")
+        let link = folder.url.appendingPathComponent("link")
+        let first = try OfflineArchive(directory: real, capacity: 1_000_000, hosts: ["example.com"])
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: real)
+        let second = try OfflineArchive(directory: link, capacity: 1_000_000, hosts: ["example.com"])
+        try first.keep(response(to: request("a")), Data(), for: request("a")) { try second.removeAll() }
+        #expect(first.copies.isEmpty)
+    }
+
+    @Test("A copy that one archive of a directory writes is not replayed after another one has removed it")
+    func removedByAnotherArchive() throws {
+        let url = try #require(try request("a").url)
+        let other = try makeArchive()
+        let response = try response(to: request("a"))
+        for round in 0..<200 {
+            try archive.keep(response, Data(count: 300_000), for: request("a"))
+            try #require(archive.answer(to: request("a")) != nil)
+            if round.isMultiple(of: 2) { try other.removeAll() } else { try other.remove(url) }
+            for each in [archive, other] { #expect(try each.answer(to: request("a")) == nil, "\(round)") }
+        }
+        #expect(files.isEmpty)
+    }
+
+    // Only macOS and Linux can start processes, and only there can a test use up the descriptors of a process.
+    #if os(macOS) || os(Linux)
+    @Test("A removal without descriptors is told, and nothing is replayed until it is done")
+    func withoutDescriptors() async throws {
+        let path = folder.url.path
+        for name in ["a", "b", "c"] { try keep(name, for: request(name)) }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try ArchiveFolderTests().removeWithoutDescriptors(from: URL(fileURLWithPath: path))
+        }
+        #expect(files.isEmpty)
+    }
+
+    private func removeWithoutDescriptors(from directory: URL) throws {
+        let archive = try OfflineArchive(directory: directory, capacity: 1_000_000, hosts: ["example.com"])
+        try #require(text(of: request("a"), in: archive) == "a")
+        var limit = rlimit()
+        getrlimit(Self.descriptors, &limit)
+        limit.rlim_cur = min(limit.rlim_cur, 200)
+        setrlimit(Self.descriptors, &limit)
+        var held: [Int32] = []
+        while let descriptor = Optional(open("/dev/null", O_RDONLY)), descriptor >= 0 { held.append(descriptor) }
+        let problem = try #require(throws: RemovalProblem.self) { try archive.removeAll() }
+        let sentence = problem.localizedDescription
+        try #require(sentence.contains("\"\(directory.path)\" cannot be read: Too many open files."), "\(sentence)")
+        for descriptor in held { close(descriptor) }
+        let again = try OfflineArchive(directory: directory, capacity: 1_000_000, hosts: ["example.com"])
+        for archive in [archive, again] { try #require(try text(of: request("a"), in: archive) == nil) }
+        try archive.removeAll()
+    }
+
+    // Glibc and Darwin declare the constant with different types.
+    #if os(macOS)
+    private static let descriptors = RLIMIT_NOFILE
+    #else
+    private static let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #endif
+    #endif
+
     // Only Linux has `/proc/self/exe`, a link to the program's own file.
     #if os(Linux)
     /// The test starts child processes that run only this test.
@@ -274,7 +365,15 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         try await onThread { [self] in
             let disk = try SmallDisk(kilobytes: 64, at: folder.url)
             defer { disk.unmount() }
-            try fillDisk()
+            try keep("small", for: request("a"))
+            #expect(try text(of: request("a")) == "small")
+            try keep(String(repeating: "x", count: 200_000), for: request("b"))
+            try keep(String(repeating: "x", count: 200_000), for: request("a"))
+            #expect(try text(of: request("b")) == nil)
+            #expect(try text(of: request("a")) == "small")
+            #expect(files.count == 1)
+            try keep("then", for: request("c"))
+            #expect(try text(of: request("c")) == "then")
         }
     }
 
@@ -306,18 +405,6 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
             try keep("new", for: request("a"))
             #expect(try text(of: request("a")) == "new")
         }
-    }
-
-    private func fillDisk() throws {
-        try keep("small", for: request("a"))
-        #expect(try text(of: request("a")) == "small")
-        try keep(String(repeating: "x", count: 200_000), for: request("b"))
-        try keep(String(repeating: "x", count: 200_000), for: request("a"))
-        #expect(try text(of: request("b")) == nil)
-        #expect(try text(of: request("a")) == "small")
-        #expect(files.count == 1)
-        try keep("then", for: request("c"))
-        #expect(try text(of: request("c")) == "then")
     }
     #endif
 }

@@ -25,15 +25,6 @@ final class BundleTests: CacheSuite {
         #expect(try cache.cachedResponse(for: request("https://example.com/a"))?.data == Data("English".utf8))
     }
 
-    @Test("A bundle's Substitutions folder is found")
-    func bundle() throws {
-        try folder.write(#"{ "https://example.com/a": "a.txt" }"#, to: "App.bundle/Substitutions/manifest.json")
-        try folder.write("plain", to: "App.bundle/Substitutions/a.txt")
-        let bundle = try #require(Bundle(url: folder.url.appendingPathComponent("App.bundle")))
-        let cache = try SubstitutionCache(bundle: bundle)
-        #expect(try cache.cachedResponse(for: request("https://example.com/a"))?.data == Data("plain".utf8))
-    }
-
     @Test("A bundle without the folder, or with a flattened one, is an error that says what to do")
     func bundleWithout() throws {
         try folder.write("x", to: "Empty.bundle/x.txt")

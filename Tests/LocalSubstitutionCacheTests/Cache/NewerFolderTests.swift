@@ -42,6 +42,7 @@ struct NewerFolderTests {
         try site.writeBundle(version: "12")
         #expect(try site.cache().newerFolderError == nil)
         try site.writeDownloads(version: "13")
+        #expect(try SubstitutionCache(manifest: site.manifest).manifestVersion == 13)
         #expect(rename(site.downloads.path, site.downloads.path + "-moved") == 0)
         #expect(symlink("nothing", site.downloads.path) == 0)
         let cache = try site.cache()
@@ -49,36 +50,14 @@ struct NewerFolderTests {
         #expect(answers(cache) == ["bundle"])
     }
 
-    @Test("A cache without such a folder has the number of its manifest")
-    func version() throws {
-        try site.writeDownloads(version: "13")
-        let cache = try SubstitutionCache(manifest: site.manifest)
-        #expect(cache.manifestVersion == 13)
-        #expect(cache.newerFolderError == nil)
-    }
-
-    @Test("A manifest without entries switches all substitutions off")
-    func killSwitch() throws {
-        try site.writeBundle(version: "12")
-        try site.folder.write("{\"$version\": 13}", to: "Application Support/downloads/manifest.json")
-        let cache = try site.cache()
-        #expect(cache.manifestVersion == 13)
-        #expect(cache.newerFolderError == nil)
-        #expect(answers(cache) == ["nothing"])
-        try site.writeBundle("update", version: "14")
-        #expect(answers(try site.cache()) == ["update"])
-    }
-
     /// A way to spoil the folder, and the code of the error.
     enum Spoiling: String, CaseIterable {
-        case noManifest, syntax, badVersion, missingFile, linkOut, linkedManifest, hugeManifest, fifo, folderOfManifest
-        case page, pageAsJSON, plainFile, empty
+        case noManifest, syntax, missingFile, linkOut, linkedManifest, hugeManifest, page, pageAsJSON, plainFile, empty
 
         var code: ManifestIssue.Code {
             switch self {
-            case .noManifest, .hugeManifest, .fifo, .folderOfManifest, .plainFile, .empty: .unreadableManifest
+            case .noManifest, .hugeManifest, .plainFile, .empty: .unreadableManifest
             case .syntax: .syntax
-            case .badVersion: .badVersion
             case .missingFile: .missingFile
             case .linkOut: .outsideFolder
             case .linkedManifest: .unreadableFile
@@ -94,7 +73,6 @@ struct NewerFolderTests {
             switch self {
             case .noManifest: #expect(unlink(manifest) == 0)
             case .syntax: try write("{ \"$version\": 13, ", to: "manifest.json")
-            case .badVersion: try write("{ \"$version\": 13.5 }", to: "manifest.json")
             case .missingFile: try write("{ \"$version\": 13, \"https://h/\": \"gone.html\" }", to: "manifest.json")
             case .linkOut: #expect(symlink("/etc/passwd", "\(folder)/passwd") == 0)
             case .linkedManifest:
@@ -103,12 +81,6 @@ struct NewerFolderTests {
                 #expect(symlink("../other.json", manifest) == 0)
             case .hugeManifest:
                 try write("{ \"$version\": 13 }" + String(repeating: " ", count: 16_000_000), to: "manifest.json")
-            case .fifo:
-                #expect(unlink(manifest) == 0)
-                #expect(mkfifo(manifest, 0o600) == 0)
-            case .folderOfManifest:
-                #expect(unlink(manifest) == 0)
-                #expect(mkdir(manifest, 0o700) == 0)
             case .page: try write("\u{FEFF}\n <!DOCTYPE HTML><title>Sign in</title>", to: "b.js")
             case .pageAsJSON: try write("<html><title>Not found</title></html>", to: "data.json")
             case .plainFile, .empty:
@@ -203,25 +175,6 @@ struct NewerFolderTests {
         #expect(try site.cache().newerFolderError == nil)
     }
 
-    @Test("A folder that belongs to another user, and that this one may not read, is passed over")
-    func otherOwner() async {
-        await #expect(processExitsWith: .success) {
-            let site = try TwoFolders()
-            try site.writeBundle(version: "12")
-            try site.writeDownloads(version: "13")
-            for path in ["", "/Application Support", "/App.bundle"] { chmod(site.folder.url.path + path, 0o755) }
-            #expect(chmod(site.downloads.path, 0o700) == 0)
-            // Root may read everything.
-            if geteuid() == 0 { #expect(seteuid(65534) == 0) } else { chmod(site.downloads.path, 0) }
-            let cache = try site.cache()
-            #expect(cache.manifestVersion == 12)
-            #expect(cache.newerFolderError?.issues.map(\.code) == [.unreadableManifest])
-            #expect(cache.newerFolderError?.description.contains("ermission denied") == true)
-            seteuid(0)
-            chmod(site.downloads.path, 0o700)
-        }
-    }
-
     @Test("A folder without a file URL is passed over")
     func remote() throws {
         try site.writeBundle(version: "12")
@@ -245,25 +198,6 @@ struct NewerFolderTests {
         #expect(cache.manifestVersion == 13)
     }
 
-    @Test("A set answers from a load on, whole, and never before")
-    func whole() throws {
-        try site.writeBundle(version: "12")
-        try site.writeDownloads("first", version: "13")
-        let cache = try site.cache()
-        let second = try site.write("second", version: "14", to: "second")
-        try FileManager.default.removeItem(at: site.downloads)
-        #expect(rename(second.path, site.downloads.path) == 0)
-        #expect(answers(cache) == ["first"])
-        #expect(cache.manifestVersion == 13)
-        try cache.reload()
-        #expect(answers(cache) == ["second"])
-        try FileManager.default.removeItem(at: site.downloads)
-        #expect(answers(cache) == ["second"])
-        try cache.reload()
-        #expect(answers(cache) == ["bundle"])
-        #expect(cache.newerFolderError == nil)
-    }
-
     @Test("A file that changes while the folder is read makes it no set")
     func changedWhileRead() throws {
         let folder = try site.writeDownloads(version: "13")
@@ -279,34 +213,6 @@ struct NewerFolderTests {
         try site.writeDownloads("other", version: "14")
         let other = try #require(throws: ManifestError.self) { try resolved.check(contents) }
         #expect(other.description.contains("\"manifest.json\", or a folder on its path, was replaced"))
-    }
-
-    @Test("While folders are exchanged all the time, a launch finds one whole set")
-    func exchanged() async throws {
-        try site.writeBundle(version: "12")
-        let other = try site.write("other", version: "14", to: "other")
-        try site.writeDownloads("one", version: "13")
-        let isDone = Locked(false)
-        async let exchanges = onThread { [site] in
-            var count = 0
-            let (first, second) = (site.downloads.path, other.path)
-            repeat {
-                for (old, new) in [(first, first + "-"), (second, first), (first, second), (first + "-", first)] {
-                    count += rename(old, new) == 0 ? 1 : 0
-                }
-            } while !isDone.value
-            return count
-        }
-        defer { isDone.withLock { $0 = true } }
-        let found = try await onThread { [site] in
-            try (0..<(Program.isLongRun ? 20_000 : 200)).map { _ in
-                let cache = try site.cache()
-                return "\(cache.manifestVersion): \(TwoFolders.answers(cache).sorted().joined(separator: " and "))"
-            }
-        }
-        isDone.withLock { $0 = true }
-        #expect(try await exchanges > 0)
-        #expect(Set(found).isSubset(of: ["12: bundle", "13: one", "14: other"]), "\(Set(found))")
     }
 
     @Test("While another thread writes the folder's files in place, a launch is never stopped")

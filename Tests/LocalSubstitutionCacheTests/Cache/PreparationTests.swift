@@ -141,20 +141,4 @@ struct PreparationTests {
             #expect(try !zip(responses(cache), new).contains { $0 === $1 })
         }
     }
-
-    @Test("A manifest without entries is prepared, and so is its replacement")
-    func empty() throws {
-        let manifest = folder.url.appendingPathComponent("manifest.json")
-        try folder.write("{}", to: "manifest.json")
-        let cache = try SubstitutionCache(manifest: manifest, reading: .copied)
-        cache.table.finishPreparation()
-        #expect(cache.table.isPrepared)
-        queue.suspend()
-        try folder.write(#"{ "https://h/1": "file.txt" }"#, to: "manifest.json")
-        try cache.reload()
-        #expect(!cache.table.isPrepared)
-        queue.resume()
-        cache.table.finishPreparation()
-        #expect(cache.table.isPrepared)
-    }
 }

@@ -36,14 +36,4 @@ final class ReloadTests: CacheSuite {
             #expect(try cache.cachedResponse(for: request())?.data == Data("new".utf8))
         }
     }
-
-    @Test("A manifest with an error installs nothing and lists every error")
-    func refused() throws {
-        let error = try #require(throws: ManifestError.self) {
-            try cache(#"{ "https://example.com/site.css": "site.css", "https://example.com/b": "b", "c": "d" }"#)
-        }
-        #expect(error.issues.map(\.code) == [.missingFile, .badURL, .missingFile])
-        #expect("\(error)".hasPrefix("manifest.json:1:72: error: \"b\" does not exist"))
-        #expect(error.localizedDescription == error.description)
-    }
 }

@@ -65,16 +65,6 @@ struct FaultTests {
         }
     }
 
-    @Test("A reload that fails keeps the previous table", arguments: [Fault.deleted, .folder])
-    func reload(fault: Fault) throws {
-        try folder.write("loaded", to: "a.txt")
-        let cache = try folder.cache("{ \"https://example.com/a\": \"a.txt\" }")
-        try inflict(fault, on: folder.url.appendingPathComponent("a.txt"))
-        #expect(throws: ManifestError.self) { try cache.reload() }
-        let request = URLRequest(url: try #require(URL(string: "https://example.com/a")))
-        #expect(cache.cachedResponse(for: request)?.data == Data("loaded".utf8))
-    }
-
     @Test("No file of a manifest stays open", .enabled(if: Self.showsDescriptors, "needs /proc"))
     func descriptors() throws {
         for number in 0..<20 { try folder.write(Data(count: number * 4000), to: "files/\(number).bin") }

@@ -21,9 +21,7 @@ extension InstalledTests {
         ) throws -> (OfflineArchive, URLSession) {
             let archive = try makeArchive(hostsWithCredentials: hostsWithCredentials)
             try folder.cache(manifest).install(archive: archive)
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.useSubstitutions()
-            return (archive, URLSession.named(configuration, delegate: Collector()))
+            return (archive, .using(delegate: StrictClient(), registered: true))
         }
 
         @Test("The network answers online, and the last copy offline, also after a relaunch")
@@ -57,37 +55,6 @@ extension InstalledTests {
             await #expect(throws: URLError.self) { _ = try await next.data(for: request) }
         }
 
-        @Test("Failed, refused and mapped loads are not kept, and nothing is without an archive")
-        func notArchived() async throws {
-            let site = try LoopbackServer { request in
-                switch request.path {
-                case "/cut": .init(body: Data(count: 1000), transfer: .closing(after: 500))
-                case "/404": .text("none", status: 404)
-                case "/private": .init(headers: ["Cache-Control": "no-store"], body: Data("secret".utf8))
-                default: .text("page")
-                }
-            }
-            defer { site.stop() }
-            let url = site.url.absoluteString
-            let (archive, session) = try makeArchivingSession(
-                "{ \"\(url)/always\": \"a.txt\", \"\(url)/when\": { \"file\": \"a.txt\", \"when\": \"offline\" } }"
-            )
-            for path in ["cut", "404", "private", "always", "when"] {
-                _ = try? await session.data(from: site.url.appendingPathComponent(path))
-            }
-            var post = URLRequest(url: site.url.appendingPathComponent("post"))
-            post.httpMethod = "POST"
-            var optOut = URLRequest(url: site.url.appendingPathComponent("opt-out"))
-            optOut.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
-            var signed = URLRequest(url: site.url.appendingPathComponent("signed"))
-            signed.setValue("Bearer x", forHTTPHeaderField: "Authorization")
-            for request in [post, optOut, signed] { _ = try await session.data(for: request) }
-            #expect(archive.copies.isEmpty)
-            try folder.cache("{}").install()
-            _ = try await session.data(from: site.url.appendingPathComponent("page"))
-            #expect(archive.copies.isEmpty)
-        }
-
         @Test("The session's cookies count as credentials, which a host may be allowed", Platform.measuredOnLinux)
         func archivedCookies() async throws {
             let site = try LoopbackServer { request in
@@ -117,10 +84,8 @@ extension InstalledTests {
             try folder.cache("{}").install(archive: archive)
             let configuration = URLSessionConfiguration.ephemeral
             configuration.httpAdditionalHeaders = ["Authorization": "Bearer x"]
-            let signed = URLSession(substituting: configuration)
             let unregistered = URLSessionConfiguration.ephemeral
-            unregistered.useSubstitutions()
-            for session in [signed, URLSession(configuration: unregistered)] {
+            for session in [URLSession(substituting: configuration), .using(unregistered)] {
                 for path in ["a", "b"] { _ = try await session.data(from: site.url.appendingPathComponent(path)) }
             }
             #expect(archive.copies.isEmpty)
@@ -143,20 +108,24 @@ extension InstalledTests {
                 case "/private": .init(headers: ["Cache-Control": "private, no-store"], body: Data("p".utf8))
                 case "/vary": .init(headers: ["Vary": "Cookie"], body: Data("v".utf8))
                 case "/long": .init(body: Data(count: 11_000_000))
+                case "/cut": .init(body: Data(count: 1000), transfer: .closing(after: 500))
                 case "/way": .init(status: 302, headers: ["Location": "/page", "Set-Cookie": "id=1; Path=/page"])
                 default: .text("page")
                 }
             }
             defer { site.stop() }
-            let (archive, session) = try makeArchivingSession("{ \"\(site.url.absoluteString)/named\": \"a.txt\" }")
-            let other = URLSession(substituting: .ephemeral, delegate: Collector())
+            let url = site.url.absoluteString
+            let (archive, session) = try makeArchivingSession(
+                "{ \"\(url)/named\": \"a.txt\", \"\(url)/when\": { \"file\": \"a.txt\", \"when\": \"offline\" } }"
+            )
+            let other = URLSession(substituting: .ephemeral, delegate: StrictClient())
             func load(
                 _ path: String,
                 _ kind: TaskKind,
                 _ fields: [String: String] = [:],
                 in session: URLSession
             ) async throws {
-                var request = URLRequest(url: site.url.appendingPathComponent(path))
+                var request = site.request(path)
                 for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
                 _ = try await kind.load(request, in: session)
             }
@@ -176,25 +145,149 @@ extension InstalledTests {
                     .responseField("Vary"): 2, .length: 2, .requestField("Authorization"): 2, .unseen: 3,
                 ]
             )
+            var optOut = site.request("opt-out")
+            optOut.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
+            for request in [optOut, site.request("post", "POST"), site.request("cut"), site.request("when")] {
+                _ = try? await session.data(for: request)
+            }
+            try folder.cache("{}").install()
+            _ = try await session.data(for: site.request("page"))
             #expect(archive.copies.map(\.url.lastPathComponent) == ["kept"])
         }
 
-        @Test("An object that is released with a replaced installation may use the protocol in its deinit")
-        func endingInstallation() throws {
-            final class Asking: Sendable {
-                let request: URLRequest
-                init(_ request: URLRequest) { self.request = request }
-                deinit { _ = SubstitutionURLProtocol.canInit(with: request) }
+        /// A server whose answer a test sets, and an entry for the server's one page.
+        private struct Page {
+            final class Next: Sendable {
+                let response = Locked<LoopbackServer.Response>(.text(InstalledSuite.networkText))
+                /// True to reload the installed cache before the response.
+                let reloads = Locked(false)
             }
-            func install() throws {
-                let asking = Asking(request)
-                let archive = try OfflineArchive(directory: folder.url, capacity: 1000, hosts: []) { _ in
-                    asking.request.url != nil
+
+            let server: LoopbackServer
+            let next = Next()
+            let request: URLRequest
+
+            init() throws {
+                server = try LoopbackServer { [next] _ in
+                    if next.reloads.value { try? Installation.current?.cache.reload() }
+                    return next.response.value
                 }
-                try folder.cache("{}").install(archive: archive)
+                request = URLRequest(url: server.url.appendingPathComponent("page"), timeoutInterval: 300)
             }
-            try install()
-            try folder.cache("{}").install()
+
+            func manifest(when conditions: String = "\"offline\"", version: Int = 7) -> String {
+                "{ \"$version\": \(version), \"\(server.url)/page\": { \"file\": \"a.txt\", \"when\": \(conditions) } }"
+            }
+        }
+
+        /// Installs the manifest with an archive, and returns the archive and a session for each kind of task.
+        private func launch(
+            _ manifest: String,
+            keepsNetworkFirst: Bool = true
+        ) throws -> (archive: OfflineArchive, session: URLSession) {
+            let archive = try makeArchive(keepsNetworkFirst: keepsNetworkFirst)
+            try folder.cache(manifest).install(archive: archive)
+            return (archive, .using(delegate: StrictClient(), registered: true))
+        }
+
+        private func setFileDate(_ date: Date) throws {
+            let path = folder.url.appendingPathComponent("a.txt").path
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+        }
+
+        /// Returns the source of an answer by its `Cache-Status`, or the kind of error.
+        private func source(of request: URLRequest, _ kind: TaskKind, in session: URLSession) async throws -> String {
+            do {
+                let (head, data) = try await kind.load(request, in: session)
+                guard let status = head.value(forHTTPHeaderField: "Cache-Status") else { return "network" }
+                let isCopy = status.contains("detail=\"copy of ")
+                #expect(data == Data((isCopy ? Self.networkText : Self.fileText).utf8))
+                return isCopy ? "copy" : "file"
+            } catch let error as URLError {
+                return error.meansOffline ? "error" : "\(error)"
+            }
+        }
+
+        enum Change: String, CaseIterable {
+            case none, fileModified, versionRaised, versionLowered, keepsNoSuchCopies, removed,
+                statusOnly
+        }
+
+        @Test(
+            "Without a connection, the newer of copy and file answers",
+            arguments: [
+                Change.none: "copy", .fileModified: "file", .versionRaised: "file", .versionLowered: "copy",
+                .keepsNoSuchCopies: "file", .removed: "file", .statusOnly: "copy",
+            ]
+        )
+        func newest(change: Change, source expected: String) async throws {
+            let page = try Page()
+            try setFileDate(Date(timeIntervalSinceNow: -60))
+            let (archive, session) = try launch(page.manifest())
+            #expect(try await source(of: page.request, .async, in: session) == "network")
+            #expect(archive.copies.map(\.url) == [page.request.url])
+            switch change {
+            case .fileModified: try setFileDate(Date(timeIntervalSinceNow: 60))
+            case .removed: try archive.removeAll()
+            default: break
+            }
+            let manifest = page.manifest(
+                when: change == .statusOnly ? "404" : "\"offline\"",
+                version: [.versionRaised: 8, .versionLowered: 6][change] ?? 7
+            )
+            let (_, next) = try launch(manifest, keepsNetworkFirst: change != .keepsNoSuchCopies)
+            page.server.stop()
+            for kind in TaskKind.receiving {
+                #expect(try await source(of: page.request, kind, in: next) == expected, "\(kind)")
+            }
+        }
+
+        @Test("After a status that the entry lists, the file answers, and the copy stays")
+        func status() async throws {
+            let page = try Page()
+            try setFileDate(Date(timeIntervalSinceNow: -60))
+            let (archive, session) = try launch(page.manifest(when: "[\"offline\", 404]"))
+            #expect(try await source(of: page.request, .async, in: session) == "network")
+            _ = page.next.response.replace(with: .text("none", status: 404))
+            #expect(try await source(of: page.request, .async, in: session) == "file")
+            #expect(archive.copies.count == 1)
+            page.server.stop()
+            #expect(try await source(of: page.request, .async, in: session) == "copy")
+        }
+
+        @Test(
+            "After the network's silence, the newer of copy and file answers, also after a reload during the load",
+            arguments: [false, true]
+        )
+        func silence(reloads: Bool) async throws {
+            let page = try Page()
+            defer { page.server.stop() }
+            try setFileDate(Date(timeIntervalSinceNow: -60))
+            let (_, session) = try launch(page.manifest(when: "\"1s\""))
+            #expect(try await source(of: page.request, .async, in: session) == "network")
+            _ = page.next.response.replace(with: .init(transfer: .silent))
+            _ = page.next.reloads.replace(with: reloads)
+            let (head, _) = try await TaskKind.async.load(page.request, in: session)
+            let status = head.value(forHTTPHeaderField: "Cache-Status")
+            #expect(status?.hasPrefix("LocalSubstitutionCache; fwd=bypass; detail=\"copy of ") ?? false)
+            #expect(status?.hasSuffix(" (after 1 s)\"") ?? false)
+            if reloads { return }
+            try setFileDate(Date(timeIntervalSinceNow: 60))
+            let (_, next) = try launch(page.manifest(when: "\"1s\""))
+            #expect(try await source(of: page.request, .async, in: next) == "file")
+        }
+
+        @Test("The response to a user's request is not kept, and counted")
+        func refused() async throws {
+            let page = try Page()
+            let (archive, session) = try launch(page.manifest())
+            var request = page.request
+            request.setValue("Bearer x", forHTTPHeaderField: "Authorization")
+            #expect(try await source(of: request, .async, in: session) == "network")
+            #expect(archive.copies.isEmpty)
+            #expect(archive.refusalCounts == [.requestField("Authorization"): 1])
+            page.server.stop()
+            #expect(try await source(of: request, .async, in: session) == "file")
         }
     }
 }

@@ -8,6 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
@@ -42,44 +43,16 @@ extension InstalledTests {
                 let transfer = count.map { LoopbackServer.Transfer.stalling(after: $0) } ?? .silent
                 let site = try Site(folder, when: "\"offline\"") { _ in .init(body: body, transfer: transfer) }
                 defer { site.server.stop() }
-                var results = try await Self.results(of: site.request, within: 1, in: site.session)
-                // On a busy machine the timeout may pass before even the head is received.
-                if count != nil, results.contains(where: { $0.kind == .delegate && Self.isFile($0.head) }) {
-                    results = try await Self.results(of: site.request, within: 10, in: site.session)
-                }
-                for (kind, head, data) in results {
-                    if kind == .delegate, count != nil {
-                        // The collector returns the bytes it has received, all of them from the network.
-                        #expect(!Self.isFile(head))
-                        #expect(body.starts(with: data))
-                    } else {
-                        expectFile((head, data), "fwd=bypass; detail=\"a.txt (offline)\"")
+                var request = site.request
+                request.timeoutInterval = 1
+                let load = request
+                try await withThrowingTaskGroup(of: (HTTPURLResponse, Data).self) { group in
+                    // A delegate has received the network's bytes: see OneSourceTests.
+                    for kind in TaskKind.receiving where count == nil || kind != .delegate {
+                        group.addTask { try await kind.load(load, in: site.session) }
                     }
+                    for try await result in group { expectFile(result, "fwd=bypass; detail=\"a.txt (offline)\"") }
                 }
-            }
-        }
-
-        private static func isFile(_ head: HTTPURLResponse) -> Bool {
-            head.value(forHTTPHeaderField: "Cache-Status") != nil
-        }
-
-        /// Sets a request's timeout, and loads the request with all kinds of tasks at once.
-        private static func results(
-            of request: URLRequest,
-            within timeout: TimeInterval,
-            in session: URLSession
-        ) async throws -> [(kind: TaskKind, head: HTTPURLResponse, data: Data)] {
-            var request = request
-            request.timeoutInterval = timeout
-            let load = request
-            return try await withThrowingTaskGroup(of: (TaskKind, HTTPURLResponse, Data).self) { group in
-                for kind in TaskKind.receiving {
-                    group.addTask {
-                        let (head, data) = try await kind.load(load, in: session)
-                        return (kind, head, data)
-                    }
-                }
-                return try await group.reduce(into: []) { $0.append($1) }
             }
         }
 
@@ -184,10 +157,11 @@ extension InstalledTests {
         private static func differences(_ request: URLRequest, _ kind: TaskKind) async -> [String] {
             @Sendable func trace(usingSubstitutions: Bool, named: Bool = false) async -> String {
                 let configuration = URLSessionConfiguration.ephemeral
-                if usingSubstitutions { configuration.useSubstitutions() }
-                let delegate = kind == .delegate || named ? Collector() : nil
-                let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-                if named { #expect(throws: Never.self) { try session.registerForSubstitutions() } }
+                let delegate = kind == .delegate || named ? StrictClient() : nil
+                let session =
+                    usingSubstitutions
+                    ? URLSession.using(configuration, delegate: delegate, registered: named)
+                    : URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
                 defer { session.finishTasksAndInvalidate() }
                 let trace = await kind.trace(request, in: session)
                 let cookies = configuration.httpCookieStorage?.cookies?.map { "\($0.name)=\($0.value)" }.sorted()
@@ -200,6 +174,130 @@ extension InstalledTests {
             let title = "\(request.httpMethod ?? "") \(request.url?.path ?? ""), \(kind)"
             return [(seen, ""), (seenInKnown, ", named")].filter { $0.0 != expected }
                 .map { "\(title)\($0.1): \($0.0), and without the library \(expected)" }
+        }
+
+        @Test("Interim responses do not keep the file from answering", arguments: [100, 103])
+        func interim(status: Int) async throws {
+            let site = try Site(folder, when: "503") { _ in
+                LoopbackServer.Response(status: 503, body: Data("unavailable".utf8)).after(interim: status)
+            }
+            defer { site.server.stop() }
+            for kind in [TaskKind.async, .completion] {
+                #expect(try await kind.load(site.request, in: site.session).1 == Data(Self.fileText.utf8), "\(kind)")
+            }
+        }
+
+        @Test(
+            "A redirect to a mapped URL is answered with the file, but the network answers a delegate",
+            Platform.measuredOnLinux,
+            arguments: ["418", "[418, \"offline\"]", "\"offline\""]
+        )
+        func redirectToSubstituted(conditions: String) async throws {
+            let site = try redirecting(to: "/always", when: conditions)
+            defer { site.server.stop() }
+            for kind in TaskKind.receiving {
+                let (head, data) = try await kind.load(site.request, in: site.session)
+                let isFile = kind != .delegate
+                #expect(head.url?.path == "/always")
+                #expect(data == Data((isFile ? Self.fileText : Self.networkText).utf8), "\(kind)")
+                let status = head.value(forHTTPHeaderField: "Cache-Status")
+                #expect(status == (isFile ? "LocalSubstitutionCache; hit; detail=\"a.txt\"" : nil))
+            }
+        }
+
+        @Test(
+            "A redirect that leads to a status in `when` is answered with the file, but the network answers a delegate",
+            Platform.measuredOnLinux
+        )
+        func redirectToStatus() async throws {
+            let site = try redirecting(to: "/503", when: "[\"5xx\"]")
+            defer { site.server.stop() }
+            for kind in [TaskKind.async, .completion] {
+                let result = try await kind.load(site.request, in: site.session)
+                expectFile(result, "fwd=bypass; fwd-status=503; detail=\"a.txt\"")
+                #expect(result.0.url == site.request.url)
+            }
+            #expect(try await TaskKind.delegate.load(site.request, in: site.session).0.statusCode == 503)
+        }
+
+        @Test("The app's delegate decides about redirects, in every kind of load", arguments: ["418", "\"offline\""])
+        func redirectPolicy(conditions: String) async throws {
+            let site = try redirecting(to: "/always", when: conditions)
+            defer { site.server.stop() }
+            let client = StrictClient(onRedirect: { $1(nil) })
+            let session = URLSession.named(site.session.configuration, delegate: client)
+            for kind in TaskKind.receiving {
+                #expect(try await kind.load(site.request, in: session).0.statusCode == 302, "\(kind)")
+            }
+            #expect(site.server.requests.allSatisfy { $0.path == "/when" })
+            #expect(!client.complaints.contains("on another queue"))
+        }
+
+        @Test(
+            "The session's cookies and additional headers are sent, and a redirect's cookies stored",
+            Platform.measuredOnLinux
+        )
+        func sessionIsKept() async throws {
+            let site = try Site(folder, when: "[\"offline\", 503]") { request in
+                let fields = ["Set-Cookie": "\(request.path.dropFirst())=1; Path=/"]
+                return request.path == "/when"
+                    ? .init(status: 302, headers: fields.merging(["Location": "/other"]) { $1 })
+                    : .init(headers: fields, body: Data((request.headers["cookie"] ?? "-").utf8))
+            }
+            defer { site.server.stop() }
+            let configuration = site.session.configuration
+            configuration.httpAdditionalHeaders = ["X-App": "yes"]
+            for kind in [TaskKind.async, .completion] {
+                let session = URLSession(configuration: configuration)
+                let (_, data) = try await kind.load(site.request, in: session)
+                #expect(String(decoding: data, as: UTF8.self).contains("when=1"))
+                #expect(site.server.requests.allSatisfy { $0.headers["x-app"] == "yes" })
+            }
+            #expect(configuration.httpCookieStorage?.cookies?.map(\.name).sorted() == ["other", "when"])
+        }
+
+        @Test("A challenge not named in `when` reaches the app's delegate", arguments: ["418", "\"offline\""])
+        func challenge(conditions: String) async throws {
+            let site = try Site(folder, when: conditions) { request in
+                guard request.headers["authorization"] == "Basic bWU6c2VjcmV0" else {
+                    return .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""])
+                }
+                return .text(Self.networkText)
+            }
+            defer { site.server.stop() }
+            let client = StrictClient(
+                onChallenge: { $0(.useCredential, URLCredential(user: "me", password: "secret", persistence: .none)) }
+            )
+            let session = URLSession.named(site.session.configuration, delegate: client)
+            // If a task has a completion handler, Foundation on Linux asks no delegate about a challenge, and never
+            // finishes the task.
+            let (head, data) = try await TaskKind.delegate.load(site.request, in: session)
+            #expect(head.statusCode == 200)
+            #expect(data == Data(Self.networkText.utf8))
+        }
+
+        @Test(
+            "A challenge that the app's delegate cancels ends the load with the usual error",
+            Platform.measuredOnLinux,
+            arguments: ["\"offline\"", "418", nil],
+            [true, false]
+        )
+        func challengeCancelled(conditions: String?, hasHandler: Bool) async throws {
+            let site = try Site(folder, when: conditions ?? "418") { _ in
+                .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""], body: Data("no".utf8))
+            }
+            defer { site.server.stop() }
+            if conditions == nil {
+                try folder.cache("{}").install(archive: makeArchive())
+            }
+            let client = StrictClient(onChallenge: { $0(.cancelAuthenticationChallenge, nil) })
+            let session = client.session(site.session.configuration)
+            if hasHandler {
+                let (_, error) = try await session.result(of: site.request) { _ in }
+                #expect((error as? URLError)?.code == .cancelled)
+            } else {
+                #expect(await client.load(session.dataTask(with: site.request)).error == .cancelled)
+            }
         }
     }
 }

@@ -14,8 +14,7 @@ extension InstalledTests {
         private func session(_ cache: URLCache?) -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.urlCache = cache
-            configuration.useSubstitutions()
-            return URLSession(configuration: configuration)
+            return .using(configuration)
         }
 
         @Test("The front cache wraps a plain URLCache, but neither a subclass nor the shared cache")

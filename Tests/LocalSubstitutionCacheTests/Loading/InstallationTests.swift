@@ -127,15 +127,23 @@ extension InstalledTests {
             }
         }
 
-        @Test("An object of the app that is released with a replaced archive may uninstall a cache")
+        @Test("An object that is released with a replaced archive may ask the protocol and uninstall a cache")
         func uninstallAtTheEnd() throws {
             final class Fixture: Sendable {
                 let cache: SubstitutionCache
-                init(_ cache: SubstitutionCache) { self.cache = cache }
-                deinit { cache.uninstall() }
+                let request: URLRequest
+
+                init(_ cache: SubstitutionCache, _ request: URLRequest) {
+                    (self.cache, self.request) = (cache, request)
+                }
+
+                deinit {
+                    _ = SubstitutionURLProtocol.canInit(with: request)
+                    cache.uninstall()
+                }
             }
             func install() throws {
-                let fixture = Fixture(cache)
+                let fixture = Fixture(cache, request)
                 let archive = try OfflineArchive(directory: folder.url, capacity: 1000, hosts: []) { _ in
                     withExtendedLifetime(fixture) { true }
                 }
@@ -145,6 +153,37 @@ extension InstalledTests {
                 try install()
                 other.install()
             }
+        }
+
+        @Test("No substitution is lost by session.reset(), by removing all responses or by a refused response")
+        func nothingIsLost() async throws {
+            let session = URLSession(configuration: .default)
+            #expect(try await answerer(of: request, in: session) == "bundle")
+            let prepared = try #require(cache.cachedResponse(for: request))
+            await withCheckedContinuation { continuation in session.reset { continuation.resume() } }
+            URLCache.shared.removeAllCachedResponses()
+            // On Linux, if a request has `Authorization`, URL loading refuses the cache's response, and removes it from
+            // the cache.
+            var refused = request
+            refused.setValue("Basic eDp5", forHTTPHeaderField: "Authorization")
+            #expect(try await answerer(of: refused, in: session) == "network")
+            cache.removeCachedResponse(for: session.dataTask(with: request))
+            #expect(try await answerer(of: request, in: session) == "bundle")
+            #expect(cache.cachedResponse(for: request) === prepared)
+        }
+
+        @Test("A task is answered at once, on the caller's thread, and stores nothing")
+        func task() throws {
+            let task = URLSession.shared.dataTask(with: request)
+            let prepared = try #require(cache.cachedResponse(for: request))
+            let answered = Flag()
+            cache.getCachedResponse(for: task) { response in
+                if response === prepared { answered.set() }
+            }
+            #expect(answered.isSet)
+            cache.storeCachedResponse(CachedURLResponse(response: prepared.response, data: Data("x".utf8)), for: task)
+            cache.removeCachedResponse(for: task)
+            #expect(cache.cachedResponse(for: request) === prepared)
         }
     }
 }

@@ -8,10 +8,11 @@ import Testing
 import FoundationNetworking
 #endif
 
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    @Suite("Interrupted loads, and many at once")
+    @Suite("Interrupted loads, many at once, and orders of events")
     final class InterruptedLoadTests: InstalledSuite {
         @Test(
             "Cancelling at any stage ends a task once, with the usual error",
@@ -108,14 +109,17 @@ extension InstalledTests {
             defer { site.server.stop() }
             let configuration = site.session.configuration
             for _ in 0..<3 {
-                let delegate = Collector(onRedirect: { session in
-                    session.finishTasksAndInvalidate()
+                let current = Locked<URLSession?>(nil)
+                let client = StrictClient(onRedirect: { request, decide in
+                    current.value?.finishTasksAndInvalidate()
                     usleep(50_000)
+                    decide(request)
                 })
-                let session = URLSession.named(configuration, delegate: delegate)
+                let session = URLSession.named(configuration, delegate: client)
+                _ = current.replace(with: session)
                 #expect(try await TaskKind.delegate.load(site.request, in: session).1 == Data(Self.networkText.utf8))
                 #expect(try await TaskKind.async.load(site.request, in: site.session).1 == Data(Self.fileText.utf8))
-                #expect(delegate.strayCalls.value == 0)
+                #expect(!client.complaints.contains("on another queue"))
             }
         }
 
@@ -140,21 +144,6 @@ extension InstalledTests {
                 for try await isExpected in group { #expect(isExpected) }
             }
             #expect(site.server.requests.count == 200)
-        }
-
-        @Test("A huge body is received as without the library", arguments: ["\"offline\"", "[503]"])
-        func hugeBody(conditions: String) async throws {
-            let count = Program.isLongRun ? 500_000_000 : 50_000_000
-            let site = try Site(folder, when: conditions) { _ in .init(body: Data(count: count)) }
-            defer { site.server.stop() }
-            let counter = CountingDelegate()
-            let session = URLSession.named(site.session.configuration, delegate: counter)
-            await withCheckedContinuation { continuation in
-                counter.onEnd = { continuation.resume() }
-                session.dataTask(with: site.request).resume()
-            }
-            #expect(counter.count == count)
-            #expect(try await site.plain.data(for: site.request).0.count == count)
         }
 
         // Only on Linux does Foundation itself report a cancellation to the protocol's client.
@@ -192,15 +181,194 @@ extension InstalledTests {
             }
         }
         #endif
+
+        // The tests below force events between `canInit(with:)` and `startLoading()`, or while a body is received. A
+        // session asks its cache between these two calls, and `HookCache` then runs the test's code. While a body is
+        // received, the test itself cancels the task.
+
+        /// Returns a session that uses substitutions, and that runs `body` once for each task, before `startLoading()`.
+        private func session(between body: @escaping @Sendable (URLSessionDataTask) -> Void) -> URLSession {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.urlCache = HookCache { task in
+                body(task)
+                return nil
+            }
+            return .using(configuration)
+        }
+
+        private func text(_ request: URLRequest, in session: URLSession) async throws -> String {
+            try await String(decoding: session.data(for: request).0, as: UTF8.self)
+        }
+
+        /// The manifest's entry for the request's URL.
+        enum Entry: String {
+            case none
+            case file
+            case networkFirst
+
+            func manifest(for request: URLRequest) -> Data {
+                let url = request.url?.absoluteString ?? ""
+                return switch self {
+                case .none: Data("{}".utf8)
+                case .file: Data("{ \"\(url)\": \"a.txt\" }".utf8)
+                case .networkFirst: Data("{ \"\(url)\": { \"file\": \"a.txt\", \"when\": 503 } }".utf8)
+                }
+            }
+        }
+
+        @Test(
+            "If a reload changes the entry between canInit and startLoading, the new entry decides",
+            arguments: [(Entry.file, Entry.none, false), (.file, .networkFirst, false), (.networkFirst, .file, true)]
+        )
+        func reloadBetween(before: Entry, after: Entry, isFile: Bool) async throws {
+            let manifest = folder.url.appendingPathComponent("manifest.json")
+            try before.manifest(for: request).write(to: manifest)
+            let cache = try SubstitutionCache(manifest: manifest)
+            cache.install()
+            let changed = after.manifest(for: request)
+            let session = session { _ in
+                try? changed.write(to: manifest)
+                try? cache.reload()
+            }
+            #expect(try await text(request, in: session) == (isFile ? Self.fileText : Self.networkText))
+            #expect(server.requests.count == (isFile ? 0 : 1))
+        }
+
+        @Test(
+            "If another cache, or none, is installed between canInit and startLoading, that one decides",
+            arguments: [true, false]
+        )
+        func installedBetween(isOther: Bool) async throws {
+            let other = try folder.cache("{}")
+            let cache = cache
+            let session = session { _ in
+                if isOther { other.install() } else { cache.uninstall() }
+            }
+            #expect(try await text(request, in: session) == Self.networkText)
+        }
+
+        @Test(
+            "A task that is cancelled between canInit and startLoading ends once, as cancelled",
+            arguments: [true, false]
+        )
+        func cancelledBetween(isNamed: Bool) async throws {
+            let session = session { $0.cancel() }
+            var load = request
+            if !isNamed {
+                try folder.cache("{ \"\(request.url?.absoluteString ?? "")\": { \"file\": \"a.txt\", \"when\": 503 } }")
+                    .install()
+                load.timeoutInterval = 300
+            }
+            let (data, error) = try await session.result(of: load) { _ in }
+            #expect((error as? URLError)?.code == .cancelled && data == nil)
+        }
+
+        @Test("A task that is cancelled between head and body received only network bytes, and ends once")
+        func cancelledWhileBodyArrives() async throws {
+            let site = try Site(folder, when: "[\"offline\", 503]") { _ in
+                .init(body: Data(repeating: 97, count: 100_000), transfer: .stalling(after: 50_000))
+            }
+            defer { site.server.stop() }
+            for conditions in ["\"offline\"", "[\"offline\", 503]"] {
+                try folder.cache(
+                    "{ \"\(site.request.url?.absoluteString ?? "")\": { \"file\": \"a.txt\", \"when\": \(conditions) } }"
+                ).install()
+                let hasBody = Flag()
+                let client = StrictClient(onPart: { _ in hasBody.set() })
+                let session = client.session(site.session.configuration)
+                site.server.forgetRequests()
+                let task = session.dataTask(with: site.request)
+                async let loading = client.load(task)
+                await site.server.waitForRequests(1)
+                while conditions == "\"offline\"", !hasBody.isSet { try await Task.sleep(nanoseconds: 1_000_000) }
+                task.cancel()
+                let load = await loading
+                await session.settle()
+                #expect(load.error == .cancelled && load.heads.count <= 1)
+                #expect(load.heads.allSatisfy { $0.value(forHTTPHeaderField: "Cache-Status") == nil })
+                #expect(load.body.allSatisfy { $0 == 97 })
+                #expect(client.complaints == [])
+            }
+        }
+
+        /// The way in which a load ends.
+        enum End: String, CaseIterable {
+            case file, silence, offline, status, network, redirect, cancellation, suspensionAndCancellation,
+                invalidation
+        }
+
+        @Test("No task, protocol or load stays in memory, however it ends", arguments: End.allCases, [true, false])
+        func nothing(end: End, hasDelegate: Bool) async throws {
+            // On a busy machine, a second may pass before a request is sent, which the test would wait for in vain.
+            let patience = [.cancellation, .invalidation].contains(end) ? "60s" : "1s"
+            let site = try Site(folder, when: "[\"offline\", 404, \"\(patience)\"]") { request in
+                switch end {
+                case .status: .text("gone", status: 404)
+                case .network: .text(Self.networkText)
+                case .redirect: .init(status: 302, headers: ["Location": "/always"])
+                default: .init(transfer: .silent)
+                }
+            }
+            defer { site.server.stop() }
+            if end == .offline { site.server.stop() }
+            Tracked.reset()
+            for _ in 0..<(Program.isLongRun ? 50 : 1) {
+                try await load(Program.isLongRun ? 200 : 50, end, hasDelegate, site)
+            }
+            try await wait(for: "the end of \(Tracked.living)") { Tracked.living.isEmpty }
+        }
+
+        private func load(_ count: Int, _ end: End, _ hasDelegate: Bool, _ site: Site) async throws {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [Tracked.self] + (configuration.protocolClasses ?? [])
+            // Every load begins at once.
+            configuration.httpMaximumConnectionsPerHost = count
+            let session = URLSession(
+                configuration: configuration,
+                delegate: hasDelegate ? StrictClient() : nil,
+                delegateQueue: nil
+            )
+            var request = site.request
+            if end == .file { request.url = site.server.url.appendingPathComponent("always") }
+            let tasks = (0..<count).map { _ in
+                hasDelegate ? session.dataTask(with: request) : session.dataTask(with: request) { _, _, _ in }
+            }
+            // If a session is invalidated before its loads begin, Foundation on Linux does not report their ends.
+            site.server.forgetRequests()
+            for task in tasks { task.resume() }
+            if end == .invalidation || end == .cancellation { await site.server.waitForRequests(count) }
+            if end == .invalidation { session.invalidateAndCancel() }
+            for task in tasks {
+                if end == .suspensionAndCancellation { task.suspend() }
+                if [.cancellation, .suspensionAndCancellation].contains(end) { task.cancel() }
+            }
+            for task in tasks {
+                while task.state != .completed { try await Task.sleep(nanoseconds: 1_000_000) }
+            }
+            session.finishTasksAndInvalidate()
+        }
     }
 }
 
-/// Counts bytes, and keeps none.
-private final class CountingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    private(set) var count = 0
-    var onEnd: @Sendable () -> Void = {}
+/// A protocol that notes its instances, their loads and their tasks.
+private final class Tracked: SubstitutionURLProtocol {
+    // Only the reference is passed between threads.
+    private struct Reference: @unchecked Sendable {
+        weak let object: AnyObject?
+    }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) { count += data.count }
+    private static let references = Locked<[Reference]>([])
 
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) { onEnd() }
+    /// The number of objects by kind that still exist.
+    static var living: [String: Int] {
+        references.value.compactMap(\.object).reduce(into: [:]) { $0["\(type(of: $1))", default: 0] += 1 }
+    }
+
+    static func reset() { _ = references.replace(with: []) }
+
+    override func startLoading() {
+        super.startLoading()
+        let added = [self, load, task].map { Reference(object: $0) }
+        Self.references.withLock { $0 += added }
+    }
 }

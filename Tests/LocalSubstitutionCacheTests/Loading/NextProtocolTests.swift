@@ -48,18 +48,25 @@ extension InstalledTests {
             }
         }
 
+        /// Returns a session that uses substitutions, and lists the app's own class.
+        private func session(
+            _ stub: AnyClass,
+            _ delegate: (any URLSessionDelegate)? = StrictClient(),
+            registered: Bool = true
+        ) -> URLSession {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [stub] + (configuration.protocolClasses ?? [])
+            return .using(configuration, delegate: delegate, registered: registered)
+        }
+
         @Test("A stub answers first, and then the condition decides", arguments: TaskKind.receiving, [false, true])
         func stub(kind: TaskKind, named isNamed: Bool) async throws {
             let entries = ["200", "503", "gone", "lost"].map {
                 "\"http://stub.invalid/\($0)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503] }"
             }
             try folder.cache("{ \(entries.joined(separator: ", ")) }").install()
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.protocolClasses = [Stub.self] + (configuration.protocolClasses ?? [])
-            configuration.useSubstitutions()
-            for delegate in kind == .delegate ? [Collector()] : [Collector(), nil] {
-                let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-                if isNamed { try session.registerForSubstitutions() }
+            for delegate in kind == .delegate ? [StrictClient()] : [StrictClient(), nil] {
+                let session = session(Stub.self, delegate, registered: isNamed)
                 for _ in 0..<(Program.isLongRun ? 20 : 3) {
                     for path in ["200", "503", "gone", "lost"] {
                         let url = try #require(URL(string: "http://stub.invalid/\(path)"))
@@ -91,10 +98,7 @@ extension InstalledTests {
         @Test("A stub whose task is suspended and resumed is stopped before it is started again")
         func paused() async throws {
             try folder.cache("{ \"http://pause.invalid/\": { \"file\": \"a.txt\", \"when\": 503 } }").install()
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.protocolClasses = [PausingStub.self] + (configuration.protocolClasses ?? [])
-            configuration.useSubstitutions()
-            let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+            let session = session(PausingStub.self, registered: false)
             let url = try #require(URL(string: "http://pause.invalid/"))
             for round in 0..<(Program.isLongRun ? 50 : 15) {
                 let task = session.dataTask(with: url)
@@ -112,11 +116,7 @@ extension InstalledTests {
         func archived() async throws {
             let archive = try makeArchive()
             try folder.cache("{ \"http://stub.invalid/503\": \"a.txt\" }").install(archive: archive)
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.protocolClasses = [Stub.self] + (configuration.protocolClasses ?? [])
-            configuration.useSubstitutions()
-            let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
-            try session.registerForSubstitutions()
+            let session = session(Stub.self)
             let urls = try ["200", "503"].map { try #require(URL(string: "http://stub.invalid/\($0)")) }
             let (_, page) = try await TaskKind.delegate.load(URLRequest(url: urls[0]), in: session)
             #expect(page == Data("from the stub".utf8))
@@ -132,10 +132,7 @@ extension InstalledTests {
             // This runs in a separate process, because `clock()` would also count the processor time of other tests.
             await #expect(processExitsWith: .success) { try await NextProtocolTests().collectBodies() }
         }
-        #endif
 
-        // Only macOS and Linux can start processes.
-        #if os(macOS) || os(Linux)
         @Test(
             "The shared session uses a class that is registered before install(), and none that is registered later",
             Platform.measuredOnLinux,
@@ -176,11 +173,7 @@ extension InstalledTests {
         private func collectBodies() async throws {
             let archive = try makeArchive(capacity: 100_000_000)
             try folder.cache("{}").install(archive: archive)
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.protocolClasses = [PartsStub.self]
-            configuration.useSubstitutions()
-            let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
-            try session.registerForSubstitutions()
+            let session = session(PartsStub.self)
             func time(_ parts: Int) async throws -> Double {
                 let begin = clock()
                 let url = try #require(URL(string: "http://parts.invalid/\(parts)"))
@@ -204,7 +197,7 @@ extension InstalledTests {
                 let configuration = URLSessionConfiguration.ephemeral
                 if isListed { configuration.useSubstitutions() }
                 configuration.protocolClasses = [Stub.self] + (configuration.protocolClasses ?? [])
-                let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+                let session = URLSession(configuration: configuration, delegate: StrictClient(), delegateQueue: nil)
                 try session.registerForSubstitutions()
                 for (url, text) in ["http://stub.invalid/200": "from the stub", "http://other.invalid/": Self.fileText]
                 {

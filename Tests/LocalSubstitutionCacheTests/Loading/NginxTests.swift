@@ -68,7 +68,7 @@ extension InstalledTests {
             try folder.cache("{ \(entries.joined(separator: ", ")) }").install()
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()
-            return .named(configuration, delegate: Collector())
+            return .named(configuration, delegate: StrictClient())
         }
 
         @Test("nginx: if no condition holds, answers are the same with and without the library", needsNginx)
@@ -77,7 +77,7 @@ extension InstalledTests {
             defer { nginx.stop() }
             for conditions in ["\"offline\"", "418"] {
                 let session = try install(Self.paths, of: nginx, when: conditions)
-                let stock = URLSession(configuration: .ephemeral, delegate: Collector(), delegateQueue: nil)
+                let stock = URLSession(configuration: .ephemeral, delegate: StrictClient(), delegateQueue: nil)
                 for path in Self.paths {
                     for kind in [TaskKind.async, .completion, .delegate] {
                         let request = URLRequest(url: nginx.url.appendingPathComponent(path))
@@ -116,7 +116,7 @@ extension InstalledTests {
                 let request = URLRequest(url: nginx.url.appendingPathComponent("basic"))
                 var traces: [String] = []
                 for configuration in [configuration, .ephemeral] {
-                    let delegate = Collector(credential: credential)
+                    let delegate = StrictClient(onChallenge: { $0(.useCredential, credential) })
                     let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
                     if traces.isEmpty { try session.registerForSubstitutions() }
                     traces.append(await TaskKind.delegate.trace(request, in: session))

@@ -39,16 +39,17 @@ extension InstalledTests {
             let site = try Site(folder, when: "\"60s\"") { request in
                 if request.path == "/when", path != "/when" { return .init(status: 302, headers: ["Location": path]) }
                 if path == "/length" { return .init(body: Data("network".utf8), transfer: .stalling(after: 3)) }
-                let parts = Parts(path == "/when" ? ["net", "work"] : ["network"])
+                let (parts, sent) = (path == "/when" ? ["net", "work"] : ["network"], Counter())
                 return .stream {
-                    if path != "/when" || parts.hasBegun { gate.wait() }
-                    return parts.next()
+                    if path != "/when" || sent.value > 0 { gate.wait() }
+                    sent.increment()
+                    return sent.value <= parts.count ? Data(parts[sent.value - 1].utf8) : nil
                 }
             }
             defer { site.server.stop() }
             let configuration = URLSessionConfiguration.ephemeral
             configuration.protocolClasses = [Impatient.self]
-            let session = URLSession.named(configuration, delegate: Collector())
+            let session = URLSession.named(configuration, delegate: StrictClient())
             let result = Task { try? await kind.load(site.request, in: session) }
             await site.server.waitForRequests(path == "/when" ? 1 : 2)
             let load = try #require(Impatient.last)
@@ -72,8 +73,9 @@ extension InstalledTests {
             defer { site.server.stop() }
             let configuration = URLSessionConfiguration.ephemeral
             configuration.protocolClasses = [Impatient.self]
-            let delegate = Collector(onRedirect: { _ in
+            let delegate = StrictClient(onRedirect: { request, decide in
                 if let load = Impatient.last, let patience = load.first.patience { load.endPatience(patience) }
+                decide(request)
             })
             let session = URLSession.named(configuration, delegate: delegate)
             var request = site.request
@@ -161,24 +163,5 @@ private final class Impatient: SubstitutionURLProtocol {
     override func startLoading() {
         super.startLoading()
         _ = Self.started.replace(with: load)
-    }
-}
-
-/// The parts of a body.
-private final class Parts: Sendable {
-    private let rest: Locked<[String]>
-    private let count: Int
-
-    init(_ parts: [String]) {
-        rest = Locked(parts)
-        count = parts.count
-    }
-
-    var hasBegun: Bool { rest.value.count < count }
-
-    func next() -> Data? {
-        let rest = rest.value
-        _ = self.rest.replace(with: Array(rest.dropFirst()))
-        return rest.first.map { Data($0.utf8) }
     }
 }

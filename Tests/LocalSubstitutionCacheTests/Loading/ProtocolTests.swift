@@ -13,13 +13,6 @@ import FoundationNetworking
 extension InstalledTests {
     @Suite("The protocol")
     final class ProtocolTests: InstalledSuite {
-        /// Creates a session that consults the protocol, but not the installed cache.
-        private func makeEphemeralSession() -> URLSession {
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.useSubstitutions()
-            return URLSession(configuration: configuration)
-        }
-
         @Test(
             "The protocol gives the same bytes and head as the cache",
             arguments: [
@@ -32,7 +25,7 @@ extension InstalledTests {
             request.httpMethod = method
             for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
             let expected = try #require(cache.cachedResponse(for: request))
-            let (data, response) = try await makeEphemeralSession().data(for: request)
+            let (data, response) = try await URLSession.using().data(for: request)
             let (head, expectedHead) = try (
                 #require(response as? HTTPURLResponse), #require(expected.response as? HTTPURLResponse)
             )
@@ -57,8 +50,7 @@ extension InstalledTests {
             for handedOver in [old, foreign, current] {
                 let configuration = URLSessionConfiguration.ephemeral
                 configuration.urlCache = HookCache { _ in handedOver }
-                configuration.useSubstitutions()
-                let session = URLSession(configuration: configuration)
+                let session = URLSession.using(configuration)
                 let (data, _) = try await session.data(for: request)
                 #expect(String(decoding: data, as: UTF8.self) == "newer")
                 var part = request
@@ -70,23 +62,9 @@ extension InstalledTests {
             }
         }
 
-        @Test("A configuration may use substitutions before a cache is installed, and more than once")
-        func usedBefore() async throws {
-            let session = makeEphemeralSession()
-            try folder.cache("{}").install()
-            #expect(try await answerer(of: request, in: session) == "network")
-            cache.install()
-            #expect(try await answerer(of: request, in: session) == "bundle")
-            let configuration = URLSessionConfiguration.default
-            let count = configuration.protocolClasses?.count ?? 0
-            for _ in 0..<3 { configuration.useSubstitutions() }
-            #expect(configuration.protocolClasses?.first is SubstitutionURLProtocol.Type)
-            #expect(configuration.protocolClasses?.count ?? 0 <= count + 1)
-        }
-
         @Test("A task that is suspended and resumed is answered once")
         func suspended() async throws {
-            let session = makeEphemeralSession()
+            let session = URLSession.using()
             for _ in 0..<10 {
                 let (data, _) = try await session.result(of: request) { task in
                     task.suspend()
@@ -101,7 +79,7 @@ extension InstalledTests {
 
         @Test("A task that is cancelled at once ends with the usual error, or with its answer")
         func cancelled() async throws {
-            let (session, request) = (makeEphemeralSession(), request)
+            let (session, request) = (URLSession.using(), request)
             try await onThread {
                 for round in 0..<(Program.isLongRun ? 2000 : 300) {
                     let end = DispatchSemaphore(value: 0)
@@ -124,7 +102,7 @@ extension InstalledTests {
             let url = server.url.appendingPathComponent("large.bin")
             let cache = try folder.cache("{ \"\(url.absoluteString)\": \"large.bin\" }")
             cache.install()
-            let (data, _) = try await makeEphemeralSession().data(from: url)
+            let (data, _) = try await URLSession.using().data(from: url)
             #expect(data == bytes)
             let prepared = try #require(cache.cachedResponse(for: URLRequest(url: url)))
             let starts = [data, prepared.data].map { $0.withUnsafeBytes { $0.baseAddress } }
@@ -139,7 +117,7 @@ extension InstalledTests {
             try manifests[0].write(to: manifest)
             let cache = try SubstitutionCache(manifest: manifest)
             cache.install()
-            let session = makeEphemeralSession()
+            let session = URLSession.using()
             let isDone = Flag()
             let reloads = Thread {
                 var round = 0
@@ -169,7 +147,7 @@ extension InstalledTests {
                     round += 1
                 }
             }
-            let session = makeEphemeralSession()
+            let session = URLSession.using()
             try await withThrowingTaskGroup(of: Data?.self) { group in
                 for _ in 0..<(Program.isLongRun ? 1000 : 200) {
                     group.addTask {
@@ -187,20 +165,50 @@ extension InstalledTests {
             try await installs
         }
 
-        @Test("200 loads through the protocol, and as many downloads of the same URL, all finish")
-        func manyThroughTheProtocol() async throws {
-            let session = makeEphemeralSession()
-            let request = request
-            let results = try await withThrowingTaskGroup(of: Data.self) { group in
-                for number in 0..<400 {
-                    group.addTask {
-                        try await (number % 2 == 0 ? TaskKind.async : .download).load(request, in: session).1
-                    }
+        @Test(
+            "A load with a completion handler, in a session that lists the protocol, gets the answers of the table",
+            Platform.measuredOnLinux
+        )
+        func answers() async throws {
+            let hosts = Lazily()
+            let here = try LoopbackServer { AppRequest.respond($0.path, hosts.value) }
+            let there = try LoopbackServer { AppRequest.respond($0.path, hosts.value) }
+            let gone = try LoopbackServer { _ in .text("") }
+            gone.stop()
+            defer { for server in [here, there] { server.stop() } }
+            let all = [here, there, gone].map(\.url.absoluteString)
+            hosts.value = AppRequest.Hosts(here: all[0], there: all[1], gone: all[2])
+            for file in AppRequest.files { try folder.write("file \(file)", to: file) }
+            try folder.cache(hosts.value.manifest).install()
+            let sessions = [URLSession.shared, .using(.default), .using(.ephemeral)]
+            for row in AppRequest.all {
+                var request = URLRequest(url: try #require(URL(string: row.url(hosts.value))))
+                request.httpMethod = row.method
+                for (name, value) in row.fields { request.setValue(value, forHTTPHeaderField: name) }
+                for session in sessions {
+                    let head = try await TaskKind.completion.load(request, in: session).0
+                    let answer = AppRequest.answer(status: head.statusCode) { head.value(forHTTPHeaderField: $0) }
+                    #expect(answer == row.answer, "\(row)")
                 }
-                return try await group.reduce(into: [Data: Int]()) { $0[$1, default: 0] += 1 }
             }
-            #expect(results[Data(Self.fileText.utf8), default: 0] >= 200)
-            #expect(results.values.reduce(0, +) == 400)
         }
+
+        @Test("A URL with a user name is left to the network", Platform.measuredOnLinux)
+        func userName() async throws {
+            let url = try #require(request.url?.absoluteString.replacingOccurrences(of: "//", with: "//name:word@"))
+            let named = URLRequest(url: try #require(URL(string: url)))
+            #expect(try await answerer(of: named, in: .shared) == "network")
+        }
+    }
+}
+
+/// The servers' addresses, which are known only once the servers run.
+// Mutable state is only accessed inside the lock.
+private final class Lazily: @unchecked Sendable {
+    private let lock = NSLock()
+    private var hosts = AppRequest.Hosts(here: "", there: "", gone: "")
+    var value: AppRequest.Hosts {
+        get { lock.withLock { hosts } }
+        set { lock.withLock { hosts = newValue } }
     }
 }

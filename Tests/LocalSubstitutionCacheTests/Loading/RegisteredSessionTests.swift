@@ -14,30 +14,23 @@ extension InstalledTests {
     /// Sessions on Linux that consult the protocol; Tests/Fakes has the tests for Apple's systems.
     @Suite("Registered sessions")
     final class RegisteredSessionTests: InstalledSuite {
-        private static let body = NetworkFirstSite.body
-
         /// Starts a server of ``NetworkFirstSite``, and installs a cache with its manifest.
         private func makeServer(
-            when conditions: String = "503",
-            paths: [String] = NetworkFirstSite.paths,
             _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = NetworkFirstSite.answer
         ) throws -> LoopbackServer {
-            let site = try NetworkFirstSite.start(when: conditions, paths: paths, answer)
+            let site = try NetworkFirstSite.start(answer)
             try folder.cache(site.manifest).install()
             return site.server
         }
 
-        private func request(_ path: String, of server: LoopbackServer) -> URLRequest {
-            var request = URLRequest(url: server.url.appendingPathComponent(path))
-            request.timeoutInterval = 300
-            return request
+        /// Repeats fields of the request.
+        @Sendable private static func echo(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
+            .text("\(request.headers["x-app"] ?? "-") \(request.headers["cookie"] ?? "-")")
         }
 
         @Test("Registered and unregistered sessions each load with their own configuration")
         func apart() async throws {
-            let server = try makeServer { request in
-                .text("\(request.headers["x-app"] ?? "-") \(request.headers["cookie"] ?? "-")")
-            }
+            let server = try makeServer(Self.echo)
             defer { server.stop() }
             func configuration(_ name: String) -> URLSessionConfiguration {
                 let configuration = URLSessionConfiguration.ephemeral
@@ -62,7 +55,7 @@ extension InstalledTests {
             let names = ["first", "second", "third", "copy"]
             for _ in 0..<3 {
                 for ((client, session), name) in zip(zip(clients, sessions), names) {
-                    let load = await client.load(session.dataTask(with: request("200", of: server)))
+                    let load = await client.load(session.dataTask(with: server.request("200")))
                     #expect(load.text == "\(name) who=\(name == "copy" ? "first" : name)")
                 }
             }
@@ -74,15 +67,13 @@ extension InstalledTests {
             Platform.measuredOnLinux
         )
         func setLater() async throws {
-            let server = try makeServer { request in
-                .text("\(request.headers["x-app"] ?? "-") \(request.headers["cookie"] ?? "-")")
-            }
+            let server = try makeServer(Self.echo)
             defer { server.stop() }
             let client = StrictClient()
             let session = client.session()
             for name in ["first", "second"] {
                 session.configuration.httpAdditionalHeaders = ["X-App": name]
-                var own = request("200", of: server)
+                var own = server.request("200")
                 own.setValue("mine=1", forHTTPHeaderField: "Cookie")
                 let task = session.dataTask(with: own)
                 // Set the cookie after the task was created: Foundation adds cookies when it creates a task.
@@ -97,22 +88,25 @@ extension InstalledTests {
         }
 
         @Test(
-            "useSubstitutions() changes nothing in a registered session's configuration, and a second session may use it",
+            "A session may be registered twice, on Linux without useSubstitutions(), and another use its configuration",
             Platform.measuredOnLinux
         )
         func derived() async throws {
             let server = try makeServer()
             defer { server.stop() }
-            let client = StrictClient()
+            let (client, other) = (StrictClient(), StrictClient())
             let session = client.session()
+            let classes = session.configuration.protocolClasses ?? []
+            try session.registerForSubstitutions()
+            #expect(classes.first == session.configuration.protocolClasses?.first)
             session.configuration.useSubstitutions()
-            let other = StrictClient()
-            let second = other.session(session.configuration)
-            for (client, session) in [(client, session), (other, second)] {
-                let (data, _) = try await session.result(of: request("503", of: server)) { _ in }
+            #expect(classes.count == session.configuration.protocolClasses?.count)
+            let late = URLSession.named(.ephemeral, delegate: StrictClient())
+            for session in [session, other.session(session.configuration), late] {
+                let (data, _) = try await session.result(of: server.request("503")) { _ in }
                 #expect(data == Data(Self.fileText.utf8))
-                #expect(client.complaints == [])
             }
+            #expect(client.complaints == [] && other.complaints == [])
         }
 
         @Test("One call creates a registered session, and does not change the configuration")
@@ -126,14 +120,14 @@ extension InstalledTests {
             let queue = OperationQueue()
             let sessions = [
                 URLSession(substituting: configuration),
-                URLSession(substituting: configuration, delegate: Collector(), delegateQueue: queue),
+                URLSession(substituting: configuration, delegate: StrictClient(), delegateQueue: queue),
             ]
             for session in sessions {
                 try session.registerForSubstitutions()
-                let (head, data) = try await TaskKind.async.load(request("503", of: server), in: session)
+                let (head, data) = try await TaskKind.async.load(server.request("503"), in: session)
                 #expect(head.statusCode == 200 && data == Data(Self.fileText.utf8))
             }
-            #expect(sessions[1].delegateQueue === queue && sessions[1].delegate is Collector)
+            #expect(sessions[1].delegateQueue === queue && sessions[1].delegate is StrictClient)
             #expect(server.requests.allSatisfy { $0.headers["x-app"] == "first" } && server.requests.count == 2)
             #expect(configuration.urlCache === cache)
             #expect((configuration.protocolClasses ?? []).elementsEqual(classes) { $0 == $1 })
@@ -146,30 +140,14 @@ extension InstalledTests {
             for path in ["200", "503", "moved", "moved-twice"] {
                 let client = StrictClient()
                 let session = client.session()
-                let task = session.dataTask(with: request(path, of: server))
+                let task = session.dataTask(with: server.request(path))
                 async let load = client.load(task)
                 while task.state == .suspended { await Task.yield() }
                 session.finishTasksAndInvalidate()
                 let text = await load.body
-                #expect(text == Self.body || text == Data(Self.networkText.utf8))
+                #expect(text == NetworkFirstSite.body || text == Data(Self.networkText.utf8))
                 #expect(client.complaints == [])
             }
-        }
-
-        @Test("A session may be registered twice, and on Linux without useSubstitutions()", Platform.measuredOnLinux)
-        func naming() async throws {
-            let server = try makeServer()
-            defer { server.stop() }
-            let client = StrictClient()
-            let session = client.session()
-            let classes = session.configuration.protocolClasses ?? []
-            try session.registerForSubstitutions()
-            #expect(classes.count == session.configuration.protocolClasses?.count)
-            #expect(classes.first == session.configuration.protocolClasses?.first)
-            let late = URLSession(configuration: .ephemeral, delegate: Collector(), delegateQueue: nil)
-            try late.registerForSubstitutions()
-            let (_, data) = try await TaskKind.completion.load(request("503", of: server), in: late)
-            #expect(data == Data(Self.fileText.utf8))
         }
     }
 }

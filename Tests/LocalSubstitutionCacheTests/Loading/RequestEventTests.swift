@@ -17,25 +17,19 @@ extension InstalledTests {
     @Suite("Events for the app")
     final class RequestEventTests: InstalledSuite {
         /// The events of a cache, as text.
-        // Mutable state is only accessed inside the lock.
-        private final class Events: @unchecked Sendable {
-            private let lock = NSLock()
-            private var events: [String] = []
+        private final class Events: Sendable {
+            private let events = Locked<[String]>([])
 
             func add(_ event: RequestEvent?) {
                 guard let event else { return }
                 let file = event.substitution?.path ?? (event.kind == .fallback ? "archive" : nil)
                 let words = ["\(event.kind)", event.url.url.lastPathComponent, file]
-                lock.withLock { events.append(words.compactMap(\.self).joined(separator: " ")) }
+                let text = words.compactMap(\.self).joined(separator: " ")
+                events.withLock { $0.append(text) }
             }
 
             /// The events since the last call.
-            var taken: [String] {
-                lock.withLock {
-                    defer { events = [] }
-                    return events
-                }
-            }
+            var taken: [String] { events.replace(with: []) }
         }
 
         /// A server, and an installed cache whose events are collected.
@@ -73,11 +67,7 @@ extension InstalledTests {
                 site.stop()
             }
 
-            func request(_ path: String, _ method: String = "GET") -> URLRequest {
-                var request = URLRequest(url: site.url.appendingPathComponent(path), timeoutInterval: 300)
-                request.httpMethod = method
-                return request
-            }
+            func request(_ path: String, _ method: String = "GET") -> URLRequest { site.request(path, method) }
 
             /// The events since the last call, once all loads that have ended are reported.
             var taken: [String] {
@@ -90,23 +80,23 @@ extension InstalledTests {
         enum Kind: CaseIterable {
             case shared, plain, using, registered, ephemeral, ownCache
 
-            func session() throws -> URLSession {
+            func session() -> URLSession {
                 let configuration =
                     self == .ephemeral ? URLSessionConfiguration.ephemeral : URLSessionConfiguration.default
                 if self == .ownCache {
                     configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
                 }
-                if self != .plain { configuration.useSubstitutions() }
-                let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
-                if self == .registered { try session.registerForSubstitutions() }
-                return self == .shared ? .shared : session
+                if self == .shared { return .shared }
+                return self == .plain
+                    ? URLSession(configuration: configuration, delegate: StrictClient(), delegateQueue: nil)
+                    : .using(configuration, delegate: StrictClient(), registered: self == .registered)
             }
         }
 
         @Test("Each load of each session is reported once", arguments: Kind.allCases)
         func once(kind: Kind) async throws {
             let app = try App(folder)
-            let session = try kind.session()
+            let session = kind.session()
             for task in TaskKind.receiving where kind != .shared || task != .delegate {
                 for path in ["a.txt", "page", "gone", "to-file"] {
                     _ = try await task.load(app.request(path), in: session)
@@ -134,10 +124,10 @@ extension InstalledTests {
         @Test("A load that starts again after a challenge is reported once")
         func challenge() async throws {
             let app = try App(folder)
-            let credential = URLCredential(user: "me", password: "secret", persistence: .none)
-            let configuration = URLSessionConfiguration.default
-            configuration.useSubstitutions()
-            let session = URLSession.named(configuration, delegate: Collector(credential: credential))
+            let client = StrictClient(
+                onChallenge: { $0(.useCredential, URLCredential(user: "me", password: "secret", persistence: .none)) }
+            )
+            let session = URLSession.using(.default, delegate: client, registered: true)
             #expect(try await TaskKind.delegate.load(app.request("private"), in: session).0.statusCode == 200)
             #expect(app.taken == ["miss private"])
         }
@@ -146,8 +136,7 @@ extension InstalledTests {
         func offline() async throws {
             let app = try App(folder)
             app.cache.install(archive: try makeArchive())
-            let session = try Kind.using.session()
-            try session.registerForSubstitutions()
+            let session = Kind.registered.session()
             _ = try await TaskKind.async.load(app.request("page"), in: session)
             app.site.stop()
             for path in ["page", "gone"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
@@ -202,7 +191,7 @@ extension InstalledTests {
         func recording() async throws {
             let app = try App(folder)
             let recording = try app.cache.record(to: folder.url.appendingPathComponent("app.har"))
-            let session = try Kind.using.session()
+            let session = Kind.using.session()
             for path in ["a.txt", "page"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
             #expect(app.taken == ["hit a.txt a.txt", "miss page"])
             #expect(recording.summary.requestCount == 2)
@@ -233,7 +222,7 @@ extension InstalledTests {
         @Test("Loads that have ended are forgotten")
         func forgotten() async throws {
             let app = try App(folder)
-            let session = try Kind.plain.session()
+            let session = Kind.plain.session()
             for _ in 0..<300 { _ = try await TaskKind.async.load(app.request("a.txt"), in: session) }
             #expect(app.taken.count == 300)
             #expect(app.reporter.loads.count < 300)

@@ -123,10 +123,7 @@ extension InstalledTests {
 
         @Test("A task that is cancelled right after resume() ends with the file", Platform.measuredOnLinux)
         func cancelledAtOnce() async throws {
-            let listing = URLSessionConfiguration.ephemeral
-            listing.useSubstitutions()
-            for session in [URLSession.shared, URLSession(configuration: .default), URLSession(configuration: listing)]
-            {
+            for session in [URLSession.shared, URLSession(configuration: .default), .using()] {
                 let (data, error) = try await session.result(of: request) { $0.cancel() }
                 #expect(data == Data(Self.fileText.utf8))
                 #expect(error == nil)
@@ -152,10 +149,7 @@ extension InstalledTests {
                     parts.increment()
                 }
             }
-            let listing = URLSessionConfiguration.ephemeral
-            listing.useSubstitutions()
-            for session in [URLSession.shared, URLSession(configuration: .default), URLSession(configuration: listing)]
-            {
+            for session in [URLSession.shared, URLSession(configuration: .default), .using()] {
                 let delegate = Parts()
                 #expect(try await session.data(for: request, delegate: delegate).0 == Data(Self.fileText.utf8))
                 await session.settle()

@@ -102,70 +102,20 @@ struct DecodedOrderTests {
             keys.insert((try? URLPattern(key).identityKey) ?? "").inserted
         }.map { "\"\($0)\": \($1)" }
         let text = "{" + manifest.joined(separator: ", ") + "}"
-        let substitutions = try SubstitutionManifest(Data(text.utf8), name: "m").resolved(in: folder.url).substitutions
-        let order = MatchOrder(substitutions)
-        let known = order.candidates.map { Known($0, substitutions) }
+        let resolved = try SubstitutionManifest(Data(text.utf8), name: "m").resolved(in: folder.url)
+        let order = SubstitutionTable(resolved, try resolved.contents(.copied)).order
+        let known = order.candidates.map { Known($0, resolved.substitutions) }
         for _ in 0..<Self.requests {
             let path = (roots.randomElement(using: &numbers) ?? "") + (names.randomElement(using: &numbers) ?? "")
             let query = ["", "", "?v=1", "?w1=2", "?z", "?z&v=1"].randomElement(using: &numbers) ?? ""
             let scheme = ["https", "http"].randomElement(using: &numbers) ?? ""
-            let identity = try URLIdentity("\(scheme)://h/\(Self.spelled(path, &numbers))\(query)")
+            let port = scheme == "https" ? 443 : 80
+            let start = ["h/", "h/", "H/", "h:\(port)/", "h/x/../", "h/./"].randomElement(using: &numbers) ?? ""
+            let spelling = "\(scheme)://\(start)\(Self.spelled(path, &numbers))\(query)"
+            let (identity, url) = (try URLIdentity(spelling), try #require(URL(string: spelling)))
             let expected = Self.model(known, identity)
             #expect(order.first(matching: identity) == expected, "\(identity) in \(text)")
+            #expect(order.first(matching: url.absoluteString)?.index == expected, "\(url) in \(text)")
         }
-    }
-
-    @Test(
-        "A file's name outside ASCII is found in NFC and in NFD, whatever the disk has",
-        arguments: ["é.css", "e\u{301}.css", "か\u{3099}/각.css", "a!\u{F1}.css"],
-        ["NFC", "NFD"]
-    )
-    func composition(name: String, form: String) throws {
-        try folder.write("x", to: "f/\(name)")
-        let manifest = SubstitutionManifest(
-            Data(#"{ "https://h/é/": "f/", "https://h/é": "f/\#(name)" }"#.utf8),
-            name: "m"
-        )
-        let substitutions = try manifest.resolved(in: folder.url).substitutions
-        let order = MatchOrder(substitutions)
-        func escaped(_ text: String) -> String {
-            let text =
-                form == "NFC" ? text.precomposedStringWithCanonicalMapping : text.decomposedStringWithCanonicalMapping
-            return text.utf8.map { $0 < 0x80 ? String(UnicodeScalar($0)) : String(format: "%%%02x", $0) }.joined()
-        }
-        let index = order.first(matching: try URLIdentity("https://h/%C3%A9/\(escaped(name))"))
-        #expect(index.map { substitutions[order.candidates[$0].substitution].path } == "f/\(name)")
-        // Explicit entries and the folder's own URL are compared as RFC 3986 defines.
-        #expect((order.first(matching: try URLIdentity("https://h/\(escaped("é"))")) != nil) == (form == "NFC"))
-        #expect(
-            (order.first(matching: try URLIdentity("https://h/\(escaped("é"))/\(escaped(name))")) != nil)
-                == (form == "NFC")
-        )
-        #expect(order.first(matching: try URLIdentity("https://h/%C3%A9/\(escaped(name))%CC%81")) == nil)
-    }
-
-    @Test("Thousands of folders whose URLs are equal once decoded each answer under their own URL only")
-    func oneDecodedForm() throws {
-        try folder.write("text", to: "d/a!b.txt")
-        let characters = Array("!$&'()*+,;=:@".suffix(Program.isLongRun ? 13 : 11))
-        let count = 1 << characters.count
-        func root(_ number: Int) -> String {
-            characters.enumerated().map { index, character in
-                let code = String(character.asciiValue ?? 0, radix: 16, uppercase: true)
-                return number >> index & 1 == 1 ? "%\(code)" : String(character)
-            }.joined()
-        }
-        let keys = (0..<count).map { "\"https://h/\(root($0))/\": \"d/\"" }
-        let manifest = SubstitutionManifest(Data("{\(keys.joined(separator: ","))}".utf8), name: "m")
-        let substitutions = try manifest.resolved(in: folder.url).substitutions
-        let order = MatchOrder(substitutions)
-        // If each lookup were linear in the number of folders, this would take minutes.
-        for number in 0..<count {
-            let url = "https://h/\(root(number))/a%21b.txt"
-            let index = try #require(order.first(matching: URLIdentity(url)))
-            #expect(substitutions[order.candidates[index].substitution].url == "https://h/\(root(number))/a!b.txt")
-        }
-        #expect(try order.first(matching: URLIdentity("https://h/\(root(0)).x/a%21b.txt")) == nil)
-        #expect(try order.first(matching: URLIdentity("https://h/\(root(0))/a%21b.txt?x")) == nil)
     }
 }

@@ -79,19 +79,6 @@ struct ScaleTests {
         #expect(try residentMemory() - before < 256 * 1024 * 1024)
     }
 
-    /// Returns the number of memory mappings of this process; 0 where it is unknown.
-    private func mappingsHeld() throws -> Int {
-        // Only Linux lists the mappings in a file. Elsewhere the result is 0, and nothing is tested.
-        #if os(Linux)
-        // A file in /proc reports size 0. If Foundation reads a file by its path, it relies on this size and reads
-        // nothing. So use a handle.
-        let maps = try #require(FileHandle(forReadingAtPath: "/proc/self/maps")).readToEnd() ?? Data()
-        return maps.count { $0 == UInt8(ascii: "\n") }
-        #else
-        return 0
-        #endif
-    }
-
     @Test("Files beyond the limit of mappings are read instead")
     func mappingLimit() throws {
         for number in 0..<20 { try makeSparseFile("\(number).bin", size: FileContents.mappingThreshold) }
@@ -99,24 +86,6 @@ struct ScaleTests {
         let contents = try manifest.resolved(in: folder.url).contents(.mapped, maximumMappings: 8)
         #expect(contents.map(\.isMapped) == Array(repeating: true, count: 8) + Array(repeating: false, count: 12))
         #expect(contents.allSatisfy { $0.data == Data(count: FileContents.mappingThreshold) })
-    }
-
-    @Test("More files than a process may map are all answered", .enabled(if: Program.isLongRun, "takes a minute"))
-    func mappings() throws {
-        // The library maps at most `FileContents.maximumMappings` files, and reads further files into memory. By
-        // default, Linux allows a process about four times as many mappings.
-        let count = 70_000
-        try FileManager.default.createDirectory(
-            at: folder.url.appendingPathComponent("many"),
-            withIntermediateDirectories: true
-        )
-        for number in 0..<count { try makeSparseFile("many/\(number).bin", size: FileContents.mappingThreshold) }
-        let cache = try folder.cache(#"{ "https://h/": "many/" }"#)
-        #expect(cache.substitutions.count == count)
-        #expect(try mappingsHeld() < FileContents.maximumMappings + 10_000)
-        for number in stride(from: 0, to: count, by: 997) {
-            #expect(try answer(cache, "https://h/\(number).bin") == Data(count: FileContents.mappingThreshold))
-        }
     }
 
     @Test("Files from 4 KB on are mapped, smaller ones and copied ones are read")

@@ -40,7 +40,6 @@ extension InstalledTests {
                     case "/slow": LoopbackServer.Response(body: Data(count: 9), transfer: .stalling(after: 3))
                     case "/kept":
                         LoopbackServer.Response(headers: ["Cache-Control": "max-age=600"], body: Data("kept".utf8))
-                    case "/post": .text(String(decoding: request.body, as: UTF8.self))
                     default: .text("page")
                     }
                 }
@@ -55,11 +54,7 @@ extension InstalledTests {
                 site.stop()
             }
 
-            func request(_ path: String, _ method: String = "GET") -> URLRequest {
-                var request = URLRequest(url: site.url.appendingPathComponent(path), timeoutInterval: 300)
-                request.httpMethod = method
-                return request
-            }
+            func request(_ path: String, _ method: String = "GET") -> URLRequest { site.request(path, method) }
 
             /// Returns the lines of all recorded entries, once all tasks of a session have ended.
             func lines(_ session: URLSession) async throws -> [String] {
@@ -73,10 +68,7 @@ extension InstalledTests {
         private func listing(registered: Bool, cache: URLCache? = nil) -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.urlCache = cache
-            configuration.useSubstitutions()
-            let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
-            if registered { #expect(throws: Never.self) { try session.registerForSubstitutions() } }
-            return session
+            return .using(configuration, delegate: StrictClient(), registered: registered)
         }
 
         @Test("Each kind of task is recorded, in registered and unregistered sessions", arguments: [false, true])
@@ -90,15 +82,10 @@ extension InstalledTests {
             }
             // A delegate has already received the head of the 404, so the file cannot answer.
             #expect(
-                Set(try await app.lines(session)).sorted()
-                    == Set([
-                        "GET /a.txt: file a.txt ×3 200 45",
-                        "GET /gone: network 404 7",
-                        "GET /gone: file a.txt 404 7",
-                        "GET /missing.txt: network 200 4",
-                        "GET /page: network 200 4",
-                        "GET /when: network 200 7",
-                    ]).sorted()
+                Set(try await app.lines(session)) == [
+                    "GET /a.txt: file a.txt ×3 200 45", "GET /gone: network 404 7", "GET /gone: file a.txt 404 7",
+                    "GET /missing.txt: network 200 4", "GET /page: network 200 4", "GET /when: network 200 7",
+                ]
             )
             let entries = try RecordedEntry.all(in: app.recording.file)
             #expect(app.site.requests.count == 12)
@@ -153,44 +140,32 @@ extension InstalledTests {
             #expect(lines.contains { $0.hasPrefix("GET /page: nobody 0 0, failed: URLError -1004") }, "\(lines)")
         }
 
-        @Test("A redirect has one entry for each request that the server received", arguments: [false, true])
-        func redirects(registered: Bool) async throws {
+        @Test(
+            "A redirect has one entry for each request, and with an archive, the file's entry has no body",
+            arguments: [(false, false), (true, false), (true, true)]
+        )
+        func redirects(registered: Bool, archives: Bool) async throws {
             let app = try App(folder)
+            if archives { app.cache.install(archive: try makeArchive()) }
             let session = listing(registered: registered)
             for path in ["moved", "to-file"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
             let lines = try await app.lines(session)
-            // There is no archive, and these loads are not network-first. So the app's own task follows the redirect,
-            // and Foundation does not report the 302.
-            #expect(
-                lines.sorted() == [
-                    "GET /moved: network 0 0, redirected, with a status that URL loading does not report",
-                    "GET /page: network 200 4",
-                    "GET /target: network 200 4",
-                    "GET /to-file: network 0 0, redirected, with a status that URL loading does not report",
-                ]
-            )
-            #expect(app.site.requests.count == lines.count)
-            let entries = try RecordedEntry.all(in: app.recording.file)
-            #expect(
-                entries.first { $0.request.url.hasSuffix("/moved") }?.response.redirectURL.hasSuffix("/page") == true
-            )
-        }
-
-        @Test("With an archive, the last response after a redirect is recorded without its body")
-        func archived() async throws {
-            let app = try App(folder)
-            app.cache.install(archive: try makeArchive())
-            let session = listing(registered: true)
-            for path in ["moved", "to-file"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
-            let lines = try await app.lines(session)
-            #expect(
-                lines.sorted() == [
-                    "GET /moved: network 0 0, redirected, with a status that URL loading does not report",
-                    "GET /page: network 200 4", "GET /to-file: file a.txt 200 45",
-                ]
-            )
+            // Without an archive, these loads are not network-first. So the app's own task follows the redirect, and
+            // Foundation does not report the 302.
+            let redirected = "network 0 0, redirected, with a status that URL loading does not report"
+            let others =
+                archives
+                ? ["GET /to-file: file a.txt 200 45"]
+                : ["GET /target: network 200 4", "GET /to-file: \(redirected)"]
+            #expect(lines.sorted() == ["GET /moved: \(redirected)", "GET /page: network 200 4"] + others)
             #expect(app.site.requests.count == 4)
-            #expect(try RecordedEntry.all(in: app.recording.file).compactMap(\.body) == [])
+            let entries = try RecordedEntry.all(in: app.recording.file)
+            if archives {
+                #expect(entries.compactMap(\.body) == [])
+            } else {
+                let moved = entries.first { $0.request.url.hasSuffix("/moved") }
+                #expect(moved?.response.redirectURL.hasSuffix("/page") == true)
+            }
         }
 
         @Test("A load that has ended when its answer is observed is no miss, although its task has a response")
@@ -228,12 +203,10 @@ extension InstalledTests {
                 cache.install(archive: archive)
                 let options = Recording.Options(hosts: ["127.0.0.1"])
                 let recording = try cache.record(to: folder.url.appendingPathComponent("app.har"), options: options)
-                let configuration = URLSessionConfiguration.ephemeral
-                configuration.useSubstitutions()
-                let credential = URLCredential(user: "u", password: "p", persistence: .none)
-                let delegate = Collector(credential: credential)
-                let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-                if registered { try session.registerForSubstitutions() }
+                let client = StrictClient(
+                    onChallenge: { $0(.useCredential, URLCredential(user: "u", password: "p", persistence: .none)) }
+                )
+                let session = URLSession.using(delegate: client, registered: registered)
                 let (_, data) = try await kind.load(URLRequest(url: site.url), in: session)
                 #expect(String(decoding: data, as: UTF8.self).hasSuffix("yes"))
                 await session.settle()
@@ -268,7 +241,9 @@ extension InstalledTests {
         func stored() async throws {
             let app = try App(folder)
             let asking = sessionAskingOnly(app.cache)
-            let task = try await asking.finishedTask(with: app.request("kept"))
+            let task = asking.dataTask(with: app.request("kept"))
+            task.resume()
+            try await wait(for: "the response") { task.state == .completed }
             _ = app.recording.summary
             app.cache.storeCachedResponse(try stored("stored", for: app.request("kept")), for: task)
             #expect(try await app.lines(asking) == ["GET /kept: network 200 6"])
@@ -454,15 +429,6 @@ extension InstalledTests {
             #expect(try RecordedEntry.all(in: recording.file).count == 1)
         }
 
-        @Test("A direct cache lookup is recorded only if a file answers it")
-        func direct() throws {
-            let app = try App(folder)
-            _ = app.cache.cachedResponse(for: app.request("a.txt"))
-            _ = app.cache.cachedResponse(for: app.request("page"))
-            try app.recording.save()
-            #expect(try RecordedEntry.all(in: app.recording.file).map(\.line) == ["GET /a.txt: file a.txt 200 45"])
-        }
-
         @Test("A recording continues after a reload, and records nothing after its end")
         func lifetime() async throws {
             let app = try App(folder)
@@ -525,16 +491,73 @@ extension InstalledTests {
             #expect(hits + files.count { $0.answer.answeredBy != .file } <= 60)
             #expect(app.recording.summary.requestCount == entries.reduce(0) { $0 + $1.answer.times })
         }
-    }
-}
 
-extension URLSession {
-    /// Loads a request, and returns the finished task.
-    fileprivate func finishedTask(with request: URLRequest) async throws -> URLSessionDataTask {
-        let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let task = dataTask(with: request) { _, _, _ in end.finish() }
-        task.resume()
-        for await _ in ends {}
-        return task
+        /// Lets a cache's recording observe a request whose URL holds a word.
+        private func ask(_ word: String, _ cache: SubstitutionCache) throws {
+            let url = try #require(URL(string: "http://127.0.0.1:1/\(word)"))
+            let asker = Asker()
+            for step: RequestStep in [.asked, .ended(nil)] {
+                try #require(cache.observer).observe(step, of: URLRequest(url: url), by: asker)
+            }
+        }
+
+        private final class Asker: Sendable {}
+
+        private func holds(_ word: String, _ file: URL) throws -> Bool {
+            try String(contentsOf: file, encoding: .utf8).contains(word)
+        }
+
+        @Test("A recording that is being stopped writes nothing into the next one's file")
+        func beingStopped() async throws {
+            let file = folder.url.appendingPathComponent("app.har")
+            for round in 0..<20 {
+                let (one, two) = (try folder.cache("{}"), try folder.cache("{}"))
+                let first = try one.record(to: file, options: .init(hosts: ["127.0.0.1"]))
+                for number in 0..<40 { try ask("FIRST\(round)-\(number)", one) }
+                async let stopped: Void = onThread { try? first.stop() }
+                let second = try two.record(to: file, options: .init(hosts: ["127.0.0.1"]))
+                try await stopped
+                #expect(try !holds("FIRST\(round)-", file), "round \(round)")
+                try second.stop()
+            }
+        }
+
+        @Test("A recording that could not be written when it was stopped does not write over the next one")
+        func failedStop() async throws {
+            let (there, away) = (folder.url.appendingPathComponent("there"), folder.url.appendingPathComponent("away"))
+            try FileManager.default.createDirectory(at: there, withIntermediateDirectories: true)
+            let file = there.appendingPathComponent("app.har")
+            let (one, two) = (try folder.cache("{}"), try folder.cache("{}"))
+            let first = try one.record(to: file, options: .init(hosts: ["127.0.0.1"]))
+            try ask("FIRST", one)
+            try FileManager.default.moveItem(at: there, to: away)
+            #expect(throws: (any Error).self) { try first.stop() }
+            try FileManager.default.moveItem(at: away, to: there)
+            let second = try two.record(to: file, options: .init(hosts: ["127.0.0.1"]))
+            try? first.save()
+            #expect(try !holds("FIRST", file))
+            try second.stop()
+        }
+
+        @Test("A recording stays in its folder if the link that led there leads elsewhere")
+        func changedLink() async throws {
+            let link = folder.url.appendingPathComponent("link")
+            func record(_ cache: SubstitutionCache, to name: String) throws -> Recording {
+                try? FileManager.default.removeItem(at: link)
+                let target = folder.url.appendingPathComponent(name)
+                try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+                try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+                let file = link.appendingPathComponent("app.har")
+                return try cache.record(to: file, options: .init(hosts: ["127.0.0.1"]))
+            }
+            let (one, two) = (try folder.cache("{}"), try folder.cache("{}"))
+            let (first, second) = (try record(one, to: "one"), try record(two, to: "two"))
+            try ask("FIRST", one)
+            try first.save()
+            #expect(try !holds("FIRST", folder.url.appendingPathComponent("two/app.har")))
+            #expect(try holds("FIRST", folder.url.appendingPathComponent("one/app.har")))
+            try first.stop()
+            try second.stop()
+        }
     }
 }

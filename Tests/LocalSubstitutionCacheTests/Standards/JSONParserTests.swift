@@ -85,18 +85,6 @@ struct JSONParserTests {
         }
     }
 
-    @Test("Every truncated manifest is refused with an offset in its text, and none crashes")
-    func truncated() throws {
-        let url = Fixtures.resources.appendingPathComponent("Substitutions/manifest.json")
-        let bytes = [UInt8](try Data(contentsOf: url))
-        let end = try #require(bytes.lastIndex(of: UInt8(ascii: "}")))
-        for count in 0...end {
-            let errors = JSONParser.parse(bytes.prefix(count)).errors
-            #expect(!errors.isEmpty)
-            #expect(errors.allSatisfy { (0...count).contains($0.offset) })
-        }
-    }
-
     @Test(
         "The cost is linear",
         arguments: ["[", "{\"a\":", "\"", "\\n", "\"a\",", "1,", "é", " ", "{\"a\":1},", "\\u0041"]

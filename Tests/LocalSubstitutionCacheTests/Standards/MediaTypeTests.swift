@@ -40,22 +40,8 @@ struct MediaTypeTests {
             ("site.css", "text/css"), ("SITE.CSS", "text/css"), ("a.min.js", "text/javascript"),
             ("m.mjs", "text/javascript"),
             ("a/b.c/x.html", "text/html"), ("logo.PNG", "image/png"), ("a.wasm", "application/wasm"),
-            ("app.webmanifest", "application/manifest+json"), ("a.js.map", "application/json"),
-            ("a.avif", "image/avif"),
-            ("a.webp", "image/webp"), ("a.heic", "image/heic"), ("a.jxl", "image/jxl"), ("a.woff", "font/woff"),
-            ("a.woff2", "font/woff2"), ("a.ttf", "font/ttf"), ("a.otf", "font/otf"), ("a.md", "text/markdown"),
-            ("a.csv", "text/csv"), ("a.vtt", "text/vtt"), ("a.m4a", "audio/mp4"), ("a.opus", "audio/ogg"),
-            ("a.flac", "audio/flac"), ("a.wav", "audio/wav"), ("a.webm", "video/webm"), ("a.m4v", "video/x-m4v"),
-            ("a.usdz", "model/vnd.usdz+zip"), ("a.glb", "model/gltf-binary"), ("a.gltf", "model/gltf+json"),
-            ("a.yaml", "application/yaml"), ("a.toml", "application/toml"), ("a.ics", "text/calendar"),
-            ("a.svg", "image/svg+xml"), ("a.json", "application/json"), ("a.xml", "application/xml"),
-            ("a.srt", "application/x-subrip"), ("a.ttml", "application/ttml+xml"), ("a.m4s", "video/iso.segment"),
-            ("a.mts", "video/mp2t"), ("a.3gpp", "video/3gpp"), ("a.m4b", "audio/mp4"), ("a.jfif", "image/jpeg"),
-            ("a.cur", "image/x-icon"), ("a.avifs", "image/avif"), ("a.psd", "image/vnd.adobe.photoshop"),
-            ("a.ktx2", "image/ktx2"), ("a.usda", "model/vnd.usda"), ("a.dae", "model/vnd.collada+xml"),
-            ("a.pages", "application/vnd.apple.pages"), ("a.numbers", "application/vnd.apple.numbers"),
-            ("a.key", "application/vnd.apple.keynote"), ("a.json5", "application/json5"),
-            ("a.topojson", "application/json"), ("a.plist", "application/x-plist"), ("a.opml", "text/x-opml"),
+            ("a.js.map", "application/json"), ("a.svg", "image/svg+xml"), ("a.woff2", "font/woff2"),
+            ("a.m4a", "audio/mp4"), ("a.md", "text/markdown"), ("a.ico", "image/x-icon"),
         ]
     )
     func inferred(name: String, expected: String) {
@@ -94,23 +80,12 @@ struct MediaTypeTests {
                 """
             ),
             ("json", "application/json text/json"), ("xml", "application/xml text/xml"),
-            ("woff", "font/woff application/font-woff application/x-font-woff"),
-            ("woff2", "font/woff2 application/font-woff2 application/x-font-woff2"),
             ("ttf", "font/ttf application/font-ttf application/x-font-ttf application/x-font-truetype"),
-            ("ttf", "application/font-sfnt font/sfnt"),
-            ("otf", "font/otf application/x-font-otf application/x-font-opentype font/opentype"),
-            ("otf", "application/vnd.ms-opentype application/font-off application/font-cff"),
-            ("eot", "application/vnd.ms-fontobject"),
+            ("ttf", "application/font-sfnt font/sfnt"), ("eot", "application/vnd.ms-fontobject"),
             // Types that servers send.
             ("ico", "image/x-icon image/vnd.microsoft.icon"), ("jpeg", "image/jpeg image/jpg image/pjpeg"),
-            ("png", "image/png image/x-png"), ("bmp", "image/bmp image/x-ms-bmp"), ("gif", "image/gif"),
-            ("wav", "audio/wav audio/x-wav audio/wave audio/vnd.wave"), ("mp3", "audio/mpeg audio/mp3 audio/x-mpeg"),
-            ("m4a", "audio/mp4 audio/x-m4a audio/m4a"), ("m4v", "video/x-m4v"), ("mp4", "video/mp4 application/mp4"),
-            ("flac", "audio/flac audio/x-flac"), ("mkv", "video/matroska video/x-matroska"),
-            ("m3u8", "application/vnd.apple.mpegurl application/x-mpegurl audio/mpegurl"),
-            ("gz", "application/gzip application/x-gzip"), ("zip", "application/zip application/x-zip-compressed"),
-            ("yaml", "application/yaml application/x-yaml text/yaml"), ("md", "text/markdown text/x-markdown"),
-            ("bin", "application/octet-stream binary/octet-stream"), ("ogx", "application/ogg"),
+            ("m4v", "video/x-m4v"), ("mp4", "video/mp4 application/mp4"), ("ogx", "application/ogg"),
+            ("bin", "application/octet-stream binary/octet-stream"),
         ]
     )
     func aliases(expected: String, essences: String) throws {

@@ -45,10 +45,19 @@ class ArchiveSuite: @unchecked Sendable {
         in archive: OfflineArchive? = nil
     ) throws {
         let archive = archive ?? self.archive
-        let url = try #require(request.url)
-        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
-        try archive.keep(#require(response), Data(body.utf8), for: request)
+        try archive.keep(response(to: request, status: status, headers), Data(body.utf8), for: request)
         archive.directory.queue.sync {}
+    }
+
+    func response(
+        to request: URLRequest,
+        status: Int = 200,
+        _ headers: [String: String] = [:]
+    ) throws -> HTTPURLResponse {
+        let url = try #require(request.url)
+        return try #require(
+            HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
+        )
     }
 
     func text(of request: URLRequest, in archive: OfflineArchive? = nil) -> String? {

@@ -16,6 +16,17 @@ extension URLSession {
         return session
     }
 
+    /// Creates a session that uses substitutions.
+    static func using(
+        _ configuration: URLSessionConfiguration = .ephemeral,
+        delegate: (any URLSessionDelegate)? = nil,
+        registered: Bool = false
+    ) -> URLSession {
+        configuration.useSubstitutions()
+        if registered { return named(configuration, delegate: delegate) }
+        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+
     /// Loads a request with a completion handler, runs `body` during the load, and waits for the task's end.
     func result(
         of request: URLRequest,
@@ -48,6 +59,13 @@ extension URLSession {
 }
 
 extension LoopbackServer {
+    /// Returns a request whose timeout is long enough for a busy machine.
+    func request(_ path: String, _ method: String = "GET") -> URLRequest {
+        var request = URLRequest(url: url.appendingPathComponent(path), timeoutInterval: 300)
+        request.httpMethod = method
+        return request
+    }
+
     /// Returns once the server has received `count` requests since the last ``forgetRequests()``.
     func waitForRequests(_ count: Int) async {
         while requests.count < count { try? await Task.sleep(nanoseconds: 1_000_000) }

@@ -21,23 +21,18 @@ struct Site {
     init(
         _ folder: TemporaryFolder,
         when conditions: String,
-        ephemeral: Bool = true,
         _ respond: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
     ) throws {
         server = try LoopbackServer(respond)
         let url = server.url.appendingPathComponent("when")
-        var request = URLRequest(url: url)
-        request.timeoutInterval = 300
-        self.request = request
+        request = server.request("when")
         try folder.cache(
             """
             { "\(url.absoluteString)": { "file": "a.txt", "when": \(conditions) },
               "\(server.url.absoluteString)/always": "a.txt" }
             """
         ).install()
-        let configuration = ephemeral ? URLSessionConfiguration.ephemeral : .default
-        configuration.useSubstitutions()
-        session = .named(configuration, delegate: Collector())
+        session = .using(delegate: StrictClient(), registered: true)
     }
 
     /// A session with the configuration of `session`, but without a delegate.

@@ -19,7 +19,7 @@ enum TaskKind: String, CaseIterable, Sendable {
 
     /// Loads `request` and returns the head and the body that the app would get.
     ///
-    /// For ``delegate`` the session's delegate must be a ``Collector``.
+    /// For ``delegate`` the session's delegate must be a ``StrictClient``.
     func load(_ request: URLRequest, in session: URLSession) async throws -> (HTTPURLResponse, Data) {
         let (data, response): (Data, URLResponse) =
             switch self {
@@ -32,11 +32,7 @@ enum TaskKind: String, CaseIterable, Sendable {
                     }.resume()
                 }
             case .delegate:
-                try await withCheckedThrowingContinuation { continuation in
-                    let task = session.dataTask(with: request)
-                    (session.delegate as? Collector)?.expect(task) { continuation.resume(with: $0) }
-                    task.resume()
-                }
+                try await Self.delivered(session.dataTask(with: request), in: session)
             case .download:
                 try await withCheckedThrowingContinuation { continuation in
                     session.downloadTask(with: request) { file, response, error in
@@ -69,83 +65,22 @@ enum TaskKind: String, CaseIterable, Sendable {
         }
     }
 
-    fileprivate static func result(
+    /// Returns what the session's delegate receives; an error counts only before the head.
+    private static func delivered(_ task: URLSessionTask, in session: URLSession) async throws -> (Data, URLResponse) {
+        let load = await (session.delegate as? StrictClient)?.load(task)
+        guard let response = task.response else {
+            try load?.end?.get()
+            throw URLError(.unknown)
+        }
+        return (load?.body ?? Data(), response)
+    }
+
+    private static func result(
         _ data: Data?,
         _ response: URLResponse?,
         _ error: (any Error)?
     ) -> Result<(Data, URLResponse), any Error> {
         guard let response else { return .failure(error ?? URLError(.unknown)) }
         return .success((data ?? Data(), response))
-    }
-}
-
-/// A session delegate that collects the parts of each task's body.
-// Mutable state is only accessed inside the lock.
-final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    typealias Completion = @Sendable (Result<(Data, URLResponse), any Error>) -> Void
-
-    private let refusesRedirects: Bool
-    private let credential: URLCredential?
-    private let onRedirect: @Sendable (URLSession) -> Void
-    /// The number of calls outside the session's delegate queue.
-    ///
-    /// An app may rely on being called only on that queue.
-    let strayCalls = Counter()
-    private let lock = NSLock()
-    private var loads: [Int: (data: Data, completion: Completion)] = [:]
-
-    /// - Parameters:
-    ///   - refusesRedirects: True to refuse each redirect, so that the 3xx is the answer.
-    ///   - credential: The credential for every challenge; nil for the default handling.
-    ///   - onRedirect: Called for every redirect, with the session of the redirected task.
-    init(
-        refusesRedirects: Bool = false,
-        credential: URLCredential? = nil,
-        onRedirect: @escaping @Sendable (URLSession) -> Void = { _ in }
-    ) {
-        self.onRedirect = onRedirect
-        self.refusesRedirects = refusesRedirects
-        self.credential = credential
-    }
-
-    func expect(_ task: URLSessionTask, _ completion: @escaping Completion) {
-        lock.withLock { loads[task.taskIdentifier] = (Data(), completion) }
-    }
-
-    private func check(_ session: URLSession) {
-        if OperationQueue.current !== session.delegateQueue { strayCalls.increment() }
-    }
-
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        check(session)
-        lock.withLock { loads[dataTask.taskIdentifier]?.data.append(data) }
-    }
-
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        check(session)
-        let load = lock.withLock { loads.removeValue(forKey: task.taskIdentifier) }
-        load?.completion(TaskKind.result(load?.data, task.response, error))
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        check(session)
-        onRedirect(session)
-        completionHandler(refusesRedirects ? nil : request)
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        check(session)
-        completionHandler(credential == nil ? .performDefaultHandling : .useCredential, credential)
     }
 }

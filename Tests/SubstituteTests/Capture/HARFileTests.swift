@@ -9,54 +9,6 @@ import Testing
 
 @Suite("Reading recordings", .serialized)
 struct HARFileTests {
-    @Test("A body's string is decoded in the same way as by Foundation's JSON parser")
-    func strings() throws {
-        let strings = [
-            #"plain"#, #"\"\\\/\b\f\n\r\t"#, #"\u0041\u00e9\u20AC\ud83d\ude00\uDBFF\uDFFF"#, #"é 日本 😀"#,
-            #"\\u0041\\\\"#,
-            #"\u0000\u001f"#, #"a\\"#, #"x\"}]}],\"text\":\"y"#, "\u{7F}\u{FFFF}", #"12345678\n12345678\"1234567\\"#,
-        ]
-        for string in strings {
-            let json = Data("\"\(string)\"".utf8)
-            let expected = try #require(
-                try JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed) as? String
-            )
-            let entry = #"{"request":{"url":"https://h/"},"response":{"content":{"text":"\#(string)"}}}"#
-            let recording = try HARFile(Data(HAR.text(of: [entry]).utf8), name: "page.har")
-            #expect(try recording.exchanges.map { try $0.bytes } == [Data(expected.utf8)], "\(string)")
-        }
-    }
-
-    @Test(
-        "The body is the text of the response's content, even if the same names occur elsewhere",
-        arguments: [
-            #"{"text":"1","response":{"text":"2","content":{"x":{"text":"3"},"text":"body","y":["text","4"]}}}"#,
-            #"{"response":{"content":{"text":"body"},"x":"\"content\":{\"text\":\"1\"}"},"content":{"text":"2"}}"#,
-            #" { "response" : { "content" : { "text" : "body" } } } "#,
-            #"{"respons\u0065":{"content":{"\u0074ext":"body"}}}"#,
-            #"{"request":{"postData":{"text":"1"}},"response":{"content":{"size":1e0,"text":"body","a":null,"b":true}}}"#,
-        ]
-    )
-    func place(entry: String) throws {
-        let recording = #"{"entries":[1],"log":{"x":{"entries":[2]},"entries":[\#(entry)],"y":{"entries":[{}]}}}"#
-        let exchanges = try HARFile(Data(recording.utf8), name: "page.har").exchanges
-        #expect(try exchanges.map { try $0.bytes } == [Data("body".utf8)])
-    }
-
-    @Test(
-        "A comma before a closing bracket is accepted if Foundation's JSON parser accepts it",
-        arguments: [
-            #"{"log":{"entries":[{"response":{"content":{"text":"body",},},},],},}"#,
-            #"{"log":{"entries":[{"response":{"content":{"text":"body"}}},]}}"#,
-            #"{"log":{"entries":[{"response":{"content":{"text":"body"} , } }]}}"#,
-        ]
-    )
-    func commas(recording: String) throws {
-        let isJSON = (try? JSONSerialization.jsonObject(with: Data(recording.utf8))) != nil
-        let exchanges = try? HARFile(Data(recording.utf8), name: "page.har").exchanges
-        if isJSON { #expect(try exchanges?.map { try $0.bytes } == [Data("body".utf8)]) }
-    }
-
     @Test("A recording that Foundation's JSON parser reads is read, and no other makes the tool crash")
     func mistakes() throws {
         let entry = HAREntry(text: #"a "b" \ é"#, size: "12", asked: [.init("A", "b")]).json

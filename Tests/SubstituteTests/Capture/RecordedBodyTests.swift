@@ -17,16 +17,11 @@ struct RecordedBodyTests {
     /// The beginnings of files in formats that no recorder should write as text.
     static let formats: [(name: String, type: String, start: [UInt8])] = [
         ("a.png", "image/png", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
-        ("a.jpg", "image/jpeg", [0xFF, 0xD8, 0xFF, 0xE0]), ("a.gif", "image/gif", Array("GIF89a".utf8)),
-        ("a.webp", "image/webp", Array("RIFF\u{1}\0\0\0WEBPVP8 ".utf8)),
-        ("a.avif", "image/avif", Array("\0\0\0\u{14}ftypavif".utf8)),
         ("a.ico", "image/x-icon", [0, 0, 1, 0, 1, 0] + Array(repeating: 0, count: 16)),
-        ("a.bmp", "image/bmp", Array("BM".utf8) + [70, 0, 0, 0, 0, 0, 0, 0]),
-        ("a.woff", "font/woff", Array("wOFF\0\u{1}\0\0\0\0\0\u{4}".utf8)),
-        ("a.woff2", "font/woff2", Array("wOF2\0\u{1}\0\0\0\0\0\u{4}".utf8)), ("a.ttf", "font/ttf", [0, 1, 0, 0, 0]),
-        ("a.otf", "font/otf", Array("OTTO\0".utf8)), ("a.mp3", "audio/mpeg", Array("ID3\u{3}\0\0\0\0\0\u{4}".utf8)),
+        ("a.woff2", "font/woff2", Array("wOF2\0\u{1}\0\0\0\0\0\u{4}".utf8)),
+        ("a.mp3", "audio/mpeg", Array("ID3\u{3}\0\0\0\0\0\u{4}".utf8)),
         ("a.mp4", "video/mp4", Array("\0\0\0\u{14}ftypisom".utf8)),
-        ("a.webm", "video/webm", [0x1A, 0x45, 0xDF, 0xA3]), ("a.pdf", "application/pdf", Array("%PDF-1.7\n".utf8)),
+        ("a.pdf", "application/pdf", Array("%PDF-1.7\n".utf8)),
         ("a.zip", "application/zip", [0x50, 0x4B, 3, 4]),
         ("a.wasm", "application/wasm", [0, 0x61, 0x73, 0x6D, 1, 0, 0, 0]),
     ]

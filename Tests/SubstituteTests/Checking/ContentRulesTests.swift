@@ -9,14 +9,6 @@ import Testing
 
 @Suite("Rules for the content of files")
 struct ContentRulesTests {
-    @Test("Each row of the table is complete, and each function has its row")
-    func table() throws {
-        #expect(ContentRules.rows.count > 15)
-        let codes = Set(ContentRules.rows.map(\.code))
-        #expect(codes.isSuperset(of: ContentRules.facts.keys))
-        for code in codes { #expect(code.allSatisfy { $0.isLowercase || $0 == "-" }, "\(code)") }
-    }
-
     @Test("All mistakes of a file are told, and one that is something else has one message")
     func allMistakes() async throws {
         let folder = try TemporaryFolder()

@@ -8,45 +8,32 @@ import Testing
 @testable import SubstituteCheckKit
 @testable import SubstituteKit
 
+/// Returns at least `count` bytes of a part, in which "#" stands for the number of each copy.
 private func repeated(_ part: String, _ count: Int) -> String {
-    String(repeating: part, count: max(1, count / part.utf8.count))
+    let count = max(1, count / part.utf8.count)
+    if !part.contains("#") { return String(repeating: part, count: count) }
+    return (0..<count).map { part.replacing("#", with: "\($0)") }.joined()
 }
 
-/// Manifests whose checks once read parts of them again and again.
-enum LongManifest: CaseIterable {
-    case attributes, links, spacesInProse, commas, parentheses, schemes, linesInURL, spacesInURL, placeholders
-    case signatures, tokens, extensions, copies, spacesInType, openStrings, quotationMarks, hyphens, colons
-    case comments, diff
-
-    func text(_ count: Int) -> String {
-        func of(_ part: String) -> String { repeated(part, count) }
-        func entry(_ key: String, _ value: String = "\"a.txt\"") -> String { "{ \"\(key)\": \(value) }" }
-        return switch self {
-        case .attributes: "{\n\"<a" + of(" href=\"x\"") + "\": 1}"
-        case .links: "{\n\"" + of("[\"") + "\": 1}"
-        case .spacesInProse: "abc\n" + of(" ") + "\n{x"
-        case .commas: entry("https://h/a" + of(","))
-        case .parentheses: entry(of("(") + "x" + of(")"))
-        case .schemes: entry(of("https://") + "h/a")
-        case .linesInURL: entry("https://h/a" + of(".js?") + ":x")
-        case .spacesInURL: entry("https://h/a" + of(" ") + "b")
-        case .placeholders: entry("https://h/" + of("%12d") + "%zz%s")
-        case .signatures: entry("https://h/a?" + (0..<count / 14).map { "x-amz-a\($0)=1&" }.joined())
-        case .tokens:
-            entry("https://h/a?" + (0..<count / 60).map { "n\($0)=eyJ" + repeated("a", 40) + "&" }.joined())
-        case .extensions: entry("https://h/a", "\"a" + of(".txt") + "\"")
-        case .copies: entry("https://h/a", "\"a" + of(" copy") + ".png\"")
-        case .spacesInType:
-            entry("https://h/a", "{ \"file\": \"a.txt\", \"type\": \"text/html" + of(" ") + "x\" }")
-        case .openStrings: "{\n" + of("\"a\n")
-        case .quotationMarks: "{\n" + of("\"")
-        case .hyphens: of("- ") + "!"
-        case .colons: "//" + of("a.b:") + "!"
-        case .comments: "{" + of("/* */")
-        case .diff: of("+ \"a\": \"a.txt\",\n")
-        }
-    }
+/// Returns the parts as one text, in which each second part is repeated.
+private func text(_ parts: some Sequence<String>, _ count: Int) -> String {
+    parts.enumerated().map { $0.isMultiple(of: 2) ? $1 : repeated($1, count) }.joined()
 }
+
+/// Manifests whose checks once read parts of them again and again; each second part is repeated.
+let longManifests: [[String]] = [
+    ["{\n\"<a", " href=\"x\"", "\": 1}"], ["{\n\"", "[\"", "\": 1}"], ["abc\n", " ", "\n{x"],
+    ["{ \"https://h/a", ",", "\": \"a.txt\" }"], ["{ \"", "(", "x", ")", "\": \"a.txt\" }"],
+    ["{ \"", "https://", "h/a\": \"a.txt\" }"], ["{ \"https://h/a", ".js?", ":x\": \"a.txt\" }"],
+    ["{ \"https://h/a", " ", "b\": \"a.txt\" }"], ["{ \"https://h/", "%12d", "%zz%s\": \"a.txt\" }"],
+    // The names of a signature, and tokens.
+    ["{ \"https://h/a?", "x-amz-a#=1&", "\": \"a.txt\" }"],
+    ["{ \"https://h/a?", "n#=eyJ\(String(repeating: "a", count: 40))&", "\": \"a.txt\" }"],
+    ["{ \"https://h/a\": \"a", ".txt", "\" }"], ["{ \"https://h/a\": \"a", " copy", ".png\" }"],
+    ["{ \"https://h/a\": { \"file\": \"a.txt\", \"type\": \"text/html", " ", "x\" } }"],
+    ["{\n", "\"a\n"], ["{\n", "\""], ["", "- ", "!"], ["//", "a.b:", "!"], ["{", "/* */"],
+    ["", "+ \"a\": \"a.txt\",\n"],
+]
 
 /// The beginning, the repeated part, and the end of a file's content.
 let longContents: [[String]] = [
@@ -70,12 +57,12 @@ private let marks = "\u{301}\u{316}"
 
 @Suite("Texts of any length", .serialized)
 struct LongLineTests {
-    @Test("A manifest is checked in linear time", arguments: LongManifest.allCases)
-    func manifest(manifest: LongManifest) throws {
+    @Test("A manifest is checked in linear time", arguments: longManifests)
+    func manifest(parts: [String]) throws {
         let folder = try TemporaryFolder()
         try folder.write("x", to: "a.txt")
         let growth = try Growth.whenEightfold(4000) { count in
-            try folder.write(manifest.text(count), to: "manifest.json")
+            try folder.write(text(parts, count), to: "manifest.json")
             _ = ManifestCheck(try Tool.manifest(folder.url.path), on: Date())
         }
         #expect(growth < Growth.limit)
@@ -85,8 +72,8 @@ struct LongLineTests {
     func content(parts: [String]) throws {
         let type = try #require(MediaType(fileName: parts[0]))
         let growth = Growth.whenEightfold(parts[2] == marks ? 20_000 : 4000) { count in
-            let text = parts[1] + repeated(parts[2], count) + parts[3]
-            _ = ContentRules.remarks(on: Data(text.utf8), named: parts[0], as: type)
+            let content = text(parts.dropFirst(), count)
+            _ = ContentRules.remarks(on: Data(content.utf8), named: parts[0], as: type)
         }
         #expect(growth < Growth.limit)
     }

@@ -26,33 +26,26 @@ struct NeedsTests {
     /// The test replaces `app:` by `https://example.com/app/`.
     private static let table: [(file: String, text: String, missing: [String])] = [
         // Elements of pages.
-        ("index.html", "<link rel=stylesheet href=a.css>", ["app:a.css"]),
-        ("index.html", "<link rel='shortcut icon' href=/favicon.ico><link rel=icon href=i.png>", ["app:i.png"]),
-        (
-            "index.html", "<link rel=manifest href=m.json><link rel=apple-touch-icon href=t.png>",
-            ["app:m.json", "app:t.png"]
-        ),
-        (
-            "index.html", "<link rel=preload href=p.js as=script><link rel=modulepreload href=q.js>",
-            ["app:p.js", "app:q.js"]
-        ),
-        ("index.html", "<link rel=preload as=image imagesrcset='a.png 1x, b.png 2x'>", ["app:a.png", "app:b.png"]),
-        ("index.html", "<script src=js/a.js></script>", ["app:js/a.js"]),
-        ("index.html", "<script src=js/main.js></script>", []),
-        ("index.html", "<script src=js/MAIN.js></script>", ["app:js/MAIN.js"]),
-        (
-            "index.html", "<img src=a.png srcset='b.png 1x, img/here.png 2x,c.png 3x'>",
-            ["app:a.png", "app:b.png", "app:c.png"]
-        ),
-        ("index.html", "<picture><source srcset=a.avif><img src=img/here.png></picture>", ["app:a.avif"]),
         (
             "index.html",
-            "<video src=a.mp4 poster=a.jpg><track src=a.vtt><source src=b.mp4></video><audio src=a.mp3></audio>",
-            ["app:a.mp4", "app:a.jpg", "app:a.vtt", "app:b.mp4", "app:a.mp3"]
-        ),
-        (
-            "index.html", "<input type=image src=a.png><input src=b.png><object data=c.svg></object><embed src=d.pdf>",
-            ["app:a.png", "app:c.svg", "app:d.pdf"]
+            """
+            <link rel=stylesheet href=a.css><link rel='shortcut icon' href=/favicon.ico><link rel=icon href=b.png>
+            <link rel=manifest href=c.json><link rel=apple-touch-icon href=d.png><link rel=preload href=e.js as=script>
+            <link rel=modulepreload href=f.js><link rel=preload as=image imagesrcset='g.png 1x, h.png 2x'>
+            <script src=js/i.js></script><script src=js/main.js></script><script src=js/MAIN.js></script>
+            <img src=j.png srcset='k.png 1x, img/here.png 2x,l.png 3x'>
+            <picture><source srcset=m.avif><img src=img/here.png></picture>
+            <video src=n.mp4 poster=o.jpg><track src=p.vtt><source src=q.mp4></video><audio src=r.mp3></audio>
+            <input type=image src=s.png><input src=none.png><object data=t.svg></object><embed src=u.pdf>
+            <svg><use href='v.svg#b'/><use href='#c'/><image href=w.png /></svg>
+            <style>@import 'x.css'; b { background: url('y.png') }</style>
+            """,
+            [
+                "app:a.css", "app:b.png", "app:c.json", "app:d.png", "app:e.js", "app:f.js", "app:g.png", "app:h.png",
+                "app:js/i.js", "app:js/MAIN.js", "app:j.png", "app:k.png", "app:l.png", "app:m.avif", "app:n.mp4",
+                "app:o.jpg", "app:p.vtt", "app:q.mp4", "app:r.mp3", "app:s.png", "app:t.svg", "app:u.pdf", "app:v.svg",
+                "app:w.png", "app:x.css", "app:y.png",
+            ]
         ),
         (
             "index.html",
@@ -64,119 +57,84 @@ struct NeedsTests {
             "<iframe srcdoc='<iframe srcdoc=&quot;<img src=a.png>&quot;></iframe><img src=b.png>'></iframe>",
             ["app:b.png"]
         ),
-        (
-            "index.html", "<svg><use href='a.svg#b'/><use href='#c'/><image href=d.png /></svg>",
-            ["app:a.svg", "app:d.png"]
-        ),
         ("index.html", "<body background=a.png style='background: url(b.png)'>", ["app:a.png", "app:b.png"]),
-        ("index.html", "<style>@import 'a.css'; b { background: url('c.png') }</style>", ["app:a.css", "app:c.png"]),
-        (
-            "index.html", "<script type=module>import './a.js'; import('./b.js'); export * from './c.js'</script>",
-            ["app:a.js", "app:b.js", "app:c.js"]
-        ),
         (
             "index.html",
-            "<script type=importmap>{\"imports\": {\"a\": \"./a.js\", \"b\": \"./b.js\"}}</script><s"
-                + "cript type=module>import 'a'; import 'vue'</script>",
-            ["app:a.js"]
+            """
+            <script type=importmap>{"imports": {"a": "./a.js", "b": "./b.js"}}</script>
+            <script type=module>import 'a'; import 'vue'; import './c.js'; import('./d.js'); export * from './e.js'</script>
+            """,
+            ["app:a.js", "app:c.js", "app:d.js", "app:e.js"]
         ),
         // Where an address leads.
         ("index.html", "<base href=/shared/><img src=a.png><img src=here.css>", ["https://example.com/shared/a.png"]),
         ("index.html", "<base href=https://other.example/><img src=a.png>", []),
-        ("index.html", "<img src=https://example.com/app/x/../a.png?b#c>", ["app:a.png?b"]),
-        ("index.html", "<img src='//example.com/app/a b.png'>", ["app:a%20b.png"]),
         (
-            "index.html", "<img src=http://example.com/app/a.png><script src=http://example.com/app/b.js></script>",
-            ["app:a.png"]
+            "index.html",
+            """
+            <img src=https://example.com/app/x/../a.png?b#c><img src='//example.com/app/a b.png'>
+            <img src=http://example.com/app/c.png><script src=http://example.com/app/b.js></script>
+            <script src=//cdn.example.com/lib/lib.js?v=1></script><script src=https://cdn.example.com/lib/b.js></script>
+            <img src=img/here.png?v=1><img src=img/past.png><img src=d.png><img src=./d.png>
+            <img src=/shared/a.css><img src=/shared/a%28b%29.css><img src=/shared/c.css>
+            """,
+            [
+                "app:a.png?b", "app:a%20b.png", "app:c.png", "https://cdn.example.com/lib/b.js",
+                "app:img/here.png?v=1", "app:d.png", "https://example.com/shared/c.css",
+            ]
         ),
-        ("index.html", "<script src=//cdn.example.com/lib/lib.js?v=1></script>", []),
-        ("index.html", "<script src=https://cdn.example.com/lib/b.js></script>", ["https://cdn.example.com/lib/b.js"]),
-        ("index.html", "<img src=img/here.png?v=1>", ["app:img/here.png?v=1"]),
-        ("index.html", "<img src=img/past.png>", []),
-        (
-            "index.html", "<img src=/shared/a.css><img src=/shared/a%28b%29.css><img src=/shared/c.css>",
-            ["https://example.com/shared/c.css"]
-        ),
-        ("index.html", "<img src=a.png><img src=./a.png>", ["app:a.png"]),
         // What is not missing.
-        ("index.html", "<a href=a.html>a</a><area href=b><form action=c></form><button formaction=d></button>", []),
         (
             "index.html",
-            "<link rel=canonical href=a><link rel='alternate next prev author' href=b><link rel=prefetch href=c>", []
-        ),
-        (
-            "index.html",
-            "<link rel=dns-prefetch href=//example.com><link rel='preconnect license me' href=a><link href=b>", []
-        ),
-        (
-            "index.html", "<link rel='alternate stylesheet' href=a.css disabled><meta property=og:image content=a.png>",
+            """
+            <a href=a.html>a</a><area href=b><form action=c></form><button formaction=d></button>
+            <link rel=canonical href=a><link rel='alternate next prev author' href=b><link rel=prefetch href=c>
+            <link rel=dns-prefetch href=//example.com><link rel='preconnect license me' href=a><link href=b>
+            <link rel='alternate stylesheet' href=a.css disabled><meta property=og:image content=a.png>
+            <!-- <img src=a.png> --><noscript><img src=a.png></noscript><textarea><img src=a.png></textarea>
+            <template><img src=a.png><style>a { b: url(c.png) }</style></template>
+            <img src=''><img src='#a'><img src='data:image/png,a'><img src=blob:a><iframe src=about:blank></iframe>
+            <a href=mailto:a@b.c></a><iframe src=javascript:a></iframe><img data-src=a.png>
+            <img src='{{ a }}.png'><img src='<%= a %>.png'><img src='${a}.png'>
+            <script nomodule src=a.js></script><script type=text/plain src=b.js></script>
+            <script>const a = "<img src='a.png'>", b = 'import "./b.js"'; c('/app/c.js') // import './d.js'</script>
+            <script type=text/x-template><img src=a.png>import './a.js'</script>
+            <img src=https://other.example/a.png><img src=/elsewhere/a.png><img src=https://example.com:8443/app/a.png>
+            <img src=//user:password@example.com/app/a.png><img src=%zz.png><img src=http://[>
+            <?xml-stylesheet href='a.css'?>
+            """,
             []
         ),
-        (
-            "index.html",
-            "<!-- <img src=a.png> --><noscript><img src=a.png></noscript><textarea><img src=a.png></textarea>", []
-        ),
-        ("index.html", "<template><img src=a.png><style>a { b: url(c.png) }</style></template>", []),
-        (
-            "index.html",
-            "<img src=''><img src='#a'><img src='data:image/png,a'><img src=blob:a><iframe src=about:blank></iframe>",
-            []
-        ),
-        ("index.html", "<a href=mailto:a@b.c></a><iframe src=javascript:a></iframe><img data-src=a.png>", []),
-        ("index.html", "<img src='{{ a }}.png'><img src='<%= a %>.png'><img src='${a}.png'>", []),
-        ("index.html", "<script nomodule src=a.js></script><script type=text/plain src=b.js></script>", []),
-        (
-            "index.html",
-            "<script>const a = \"<img src='a.png'>\", b = 'import \"./b.js\"'; c('/app/c.js') // imp"
-                + "ort './d.js'</script>",
-            []
-        ),
-        ("index.html", "<script type=text/x-template><img src=a.png>import './a.js'</script>", []),
-        (
-            "index.html",
-            "<img src=https://other.example/a.png><img src=/elsewhere/a.png><img src=https://example"
-                + ".com:8443/app/a.png>",
-            []
-        ),
-        ("index.html", "<img src=//user:password@example.com/app/a.png><img src=%zz.png><img src=http://[>", []),
-        ("index.html", "<?xml-stylesheet href='a.css'?>", []),
         ("page.xhtml", "<?xml-stylesheet href='a.css'?><html xmlns='http://www.w3.org/1999/xhtml'/>", ["app:a.css"]),
         // Stylesheets.
-        ("site.css", "a { background: url(../img/a.png), url( 'b.png' ) }", ["app:img/a.png", "app:css/b.png"]),
-        (
-            "site.css", "@import url(a.css) screen; @import \"b.css\"; a { c: image-set('c.png' 1x, url(d.png) 2x) }",
-            ["app:css/a.css", "app:css/b.css", "app:css/c.png", "app:css/d.png"]
-        ),
-        ("site.css", "a { b: c } @import 'a.css'; @import url(b.css);", []),
         (
             "site.css",
-            "/* url(a.png) */ @namespace url(b); a { filter: url(#c); content: 'url(d.png)'; e: url(), url('') }", []
+            """
+            @import url(a.css) screen; @import "b.css"; a { c: image-set('c.png' 1x, url(d.png) 2x) }
+            b { background: url(../img/e.png), url( 'f.png' ), url(\\67 .png) } @import 'x.css'; @import url(x.css);
+            /* url(x.png) */ @namespace url(b); a { filter: url(#c); content: 'url(x.png)'; e: url(), url('') }
+            @font-face { src: url(x.eot); src: url('x.eot?#iefix') format('embedded-opentype'), url(h.woff2),
+            url(x.woff), url(x.svg#a) } @font-face { src: url(x.woff2); unicode-range: U+100-2AF }
+            @font-face { unicode-range: U+1; src: url(x.woff2) } @font-face { src: url(i.woff2) }
+            """,
+            [
+                "app:css/a.css", "app:css/b.css", "app:css/c.png", "app:css/d.png", "app:img/e.png", "app:css/f.png",
+                "app:css/g.png", "app:css/h.woff2", "app:css/i.woff2",
+            ]
         ),
-        (
-            "site.css",
-            "@font-face { src: url(a.eot); src: url('a.eot?#iefix') format('embedded-opentype'), url"
-                + "(a.woff2), url(a.woff), url(a.svg#a) }",
-            ["app:css/a.woff2"]
-        ),
-        (
-            "site.css",
-            "@font-face { src: url(a.woff2); unicode-range: U+100-2AF } @font-face { unicode-range: "
-                + "U+1; src: url(b.woff2) } @font-face { src: url(c.woff2) }",
-            ["app:css/c.woff2"]
-        ),
-        ("site.css", "a { b: url(\\61 .png) }", ["app:css/a.png"]),
         // Scripts.
         (
-            "main.js", "import './a.js'; import b from '../b.js'; export { c } from '/app/c.js'; import('./d.js')",
-            ["app:js/a.js", "app:b.js", "app:c.js", "app:js/d.js"]
-        ),
-        ("main.js", "import './main'; import '../css/site'", ["app:js/main", "app:css/site"]),
-        ("main.js", "import a from 'vue'; import('node:fs'); import(`./${b}.js`); import('./c' + d)", []),
-        (
             "main.js",
-            "// import './a.js'\n/* import('./b.js') */ const c = 'import \"./c.js\"', d = `import './d.js'`", []
+            """
+            import './a.js'; import b from '../b.js'; export { c } from '/app/c.js'; import('./d.js')
+            import './main'; import '../css/site'
+            import a from 'vue'; import('node:fs'); import(`./${b}.js`); import('./x' + d)
+            // import './x.js'
+            /* import('./x.js') */ const c = 'import "./x.js"', d = `import './x.js'`
+            fetch('x.json'); new Worker('x.js'); new URL('x.png', import.meta.url); img.src = 'x.png'
+            """,
+            ["app:js/a.js", "app:b.js", "app:c.js", "app:js/d.js", "app:js/main", "app:css/site"]
         ),
-        ("main.js", "fetch('a.json'); new Worker('b.js'); new URL('c.png', import.meta.url); img.src = 'd.png'", []),
     ]
 
     @Test("Each missing URL is found, and nothing else", arguments: table.indices)
@@ -188,7 +146,7 @@ struct NeedsTests {
             $0.firstMatch(of: /loads \\"([^"]*)\\"/)?.1
         }
         let expected = missing.map { $0.replacingOccurrences(of: "app:", with: "https://example.com/app/") }
-        #expect(found.map(String.init) == expected, "\(text)")
+        #expect(found.map(String.init).sorted() == expected.sorted(), "\(text)")
         #expect(result.status == 0)
     }
 

@@ -30,9 +30,9 @@ struct EveryCommandTests {
     }
 
     /// Runs a command line, and expects that it changes no file.
-    private func run(_ words: [String], input: Data? = nil) async throws -> Program.Result {
+    private func run(_ words: [String]) async throws -> Program.Result {
         let before = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path).sorted()
-        let result = await Tool.run(words, input: input, in: folder.url)
+        let result = await Tool.run(words, in: folder.url)
         #expect(try FileManager.default.subpathsOfDirectory(atPath: folder.url.path).sorted() == before)
         return result
     }
@@ -50,17 +50,6 @@ struct EveryCommandTests {
     func all() {
         let verbs = Set(Self.names.map(Self.verb(of:))).union(["init"])
         #expect(verbs == Set(Command.listed.map(\.name)) && verbs.count == 9)
-    }
-
-    @Test("Only --dry-run, --output and --help have a short form, and there are at most 40 options")
-    func shortForms() {
-        let options = Command.all.flatMap(\.allOptions)
-        #expect(
-            Set(options.compactMap { option in option.short.map { "\($0) \(option.name)" } }) == [
-                "n dry-run", "o output", "h help",
-            ]
-        )
-        #expect(Set(options.map(\.name)).count <= 40)
     }
 
     @Test("The help of a command has exactly the command's options", arguments: Command.all.map(\.name))
@@ -86,11 +75,6 @@ struct EveryCommandTests {
             Self.words(of: name) + Self.operands[name, default: []],
             "there is no manifest here; the tool"
         )
-    }
-
-    @Test("Every command tells an unknown option", arguments: Command.all.map(\.name))
-    func unknownOption(name: String) async throws {
-        try await expectUsageError([name, "--nonsense"], "there is no option \"--nonsense\"; ")
     }
 
     @Test(
@@ -124,19 +108,6 @@ struct EveryCommandTests {
         let last = "substitute \(Self.verb(of: name)): the manifest has errors; fix them first\n"
         #expect(result.errors == errors.map { $0 + "\n" }.joined() + last)
         #expect(result.status == 1 && result.output == "", "\(result)")
-    }
-
-    @Test(
-        "Every command that reads standard input tells that it is closed",
-        arguments: ["check", "explain", "add"]
-    )
-    func closedInput(name: String) async throws {
-        try folder.write("{}", to: "manifest.json")
-        let result = try await run([name, "-"])
-        #expect(
-            result.status == 1 && result.output == ""
-                && result.errors == "substitute \(Self.verb(of: name)): the test has no input\n"
-        )
     }
 
     @Test(

@@ -41,18 +41,14 @@ struct ProcessTests {
         #expect(status == 4)
     }
 
-    @Test(
-        "A shell reads each word of a printed command as it is",
-        arguments: [
-            "https://h/a.css?v=1&w=2", "a b", "it's", "$HOME", "~/x", "*.css", "https://h/%20!x", "ä;|<>`\"", "",
-        ]
-    )
-    func printedCommand(word: String) async throws {
-        let line = ToolName([:]).line(["add", word, "https://h/a.css"])
-        #expect(line.hasSuffix(" https://h/a.css"))
-        let script = line.replacingOccurrences(of: "substitute ", with: "printf '%s\\n' ")
-        let result = try await Program.run("/bin/sh", ["-c", script])
-        #expect(result.output == "add\n\(word)\nhttps://h/a.css\n")
+    @Test("A command is named as the user calls it, through the plugin or directly")
+    func toolName() {
+        #expect(ToolName([:]).words("check") == "substitute check")
+        let plugin = ToolName(["SUBSTITUTE_VERB": "substitute"])
+        #expect(plugin.words("check --all") == "swift package substitute check --all")
+        #expect(plugin.words("check --fix") == "swift package substitute-edit check --fix")
+        #expect(plugin.words("init") == "swift package substitute-edit init")
+        #expect(plugin.words("--help") == "swift package substitute --help")
     }
 }
 #endif

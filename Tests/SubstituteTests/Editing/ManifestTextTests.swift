@@ -30,20 +30,12 @@ struct ManifestTextTests {
 
     private static let layouts: [Layout] = [
         Layout("two spaces", "{\n  \"https://x/a\": \"x.txt\"¦\n}\n", ",\n  \(a)", ",\n  \(b)"),
-        Layout("four spaces", "{\n    \"https://x/a\": \"x.txt\"¦\n}\n", ",\n    \(a)", ",\n    \(b)"),
         Layout("tabs", "{\n\t\"https://x/a\": \"x.txt\"¦\n}\n", ",\n\t\(a)", ",\n\t\(b)"),
         Layout("no indentation", "{\n\"https://x/a\": \"x.txt\"¦\n}\n", ",\n\(a)", ",\n\(b)"),
         Layout("CRLF", "{\r\n  \"https://x/a\": \"x.txt\"¦\r\n}\r\n", ",\r\n  \(a)", ",\r\n  \(b)"),
         Layout("CR", "{\r  \"https://x/a\": \"x.txt\"¦\r}\r", ",\r  \(a)", ",\r  \(b)"),
         Layout("one line", "{\"https://x/a\":\"x.txt\"¦}", ",\(tightA)", ",\(tightB)"),
-        Layout(
-            "one line, two entries",
-            "{\"https://x/a\":\"x.txt\",\"https://x/b\":\"y.txt\"¦}\n",
-            ",\(tightA)",
-            ",\(tightB)"
-        ),
         Layout("one line with spaces", "{ \"https://x/a\": \"x.txt\"¦ }\n", ", \(a)", ", \(b)"),
-        Layout("one line, spaces outside only", "{\"https://x/a\": \"x.txt\"¦}\n", ", \(a)", ", \(b)"),
         Layout(
             "several on a line",
             "{\n  \"https://x/a\": \"x.txt\", \"https://x/b\": \"y.txt\"¦\n}\n",
@@ -52,8 +44,6 @@ struct ManifestTextTests {
         ),
         Layout("nothing", "{¦}", "\n  \(a)¦\n", ",\n  \(b)¦\n"),
         Layout("nothing, and a byte-order mark", "\u{FEFF}{¦}", "\n  \(a)¦\n", ",\n  \(b)¦\n"),
-        Layout("nothing, and CRLF", "{¦}\r\n", "\r\n  \(a)¦\r\n", ",\r\n  \(b)¦\r\n"),
-        Layout("nothing on two lines", "{¦\n}\n", "\n  \(a)", ",\n  \(b)"),
         Layout("nothing on two lines with CRLF", "{¦\r\n}\r\n", "\r\n  \(a)", ",\r\n  \(b)"),
         Layout(
             "comma first",
@@ -62,13 +52,6 @@ struct ManifestTextTests {
             "\n, \(b)"
         ),
         Layout("a byte-order mark", "\u{FEFF}{\n  \"https://x/a\": \"x.txt\"¦\n}\n", ",\n  \(a)", ",\n  \(b)"),
-        Layout("an empty line at the beginning", "{\n \n  \"https://x/a\": \"x.txt\"¦\n}\n", ",\n  \(a)", ",\n  \(b)"),
-        Layout(
-            "empty lines between groups",
-            "{\n  \"https://x/a\": \"x.txt\",\n\n\n  \"https://x/b\": \"y.txt\"¦\n}\n",
-            ",\n  \(a)",
-            ",\n  \(b)"
-        ),
         Layout(
             "empty lines between groups, with CRLF and tabs",
             "{\r\n\t\"https://x/a\": \"x.txt\",\r\n\t\r\n\t\"https://x/b\": \"y.txt\"¦\r\n}\r\n",
@@ -88,13 +71,6 @@ struct ManifestTextTests {
             ",\n      \(b)"
         ),
         Layout("the schema alone", "{\n  \"$schema\": \"./manifest.schema.json\"¦\n}\n", ",\n  \(a)", ",\n  \(b)"),
-        Layout("the schema alone, on one line", "{\"$schema\":\"s.json\"¦}", ",\(tightA)", ",\(tightB)"),
-        Layout(
-            "an object on one line",
-            "{\n  \"https://x/a\": {\"file\":\"x.txt\", \"ignoreQuery\":true}¦\n}\n",
-            ",\n  \(a)",
-            ",\n  \(b)"
-        ),
         Layout(
             "an object over several lines",
             "{\n  \"https://x/a\": {\n    \"file\": \"x.txt\",\n    \"ignoreQuery\": true\n  }¦\n}\n",
@@ -107,8 +83,6 @@ struct ManifestTextTests {
             ", \(a)",
             ", \(b)"
         ),
-        Layout("a folder", "{\n  \"https://x/f/\": \"f/\"¦\n}\n", ",\n  \(a)", ",\n  \(b)"),
-        Layout("letters of all kinds", "{\n  \"https://x/é/\u{1F600}\": \"x.txt\"¦\n}\n", ",\n  \(a)", ",\n  \(b)"),
     ]
 
     private static let recordings = [
@@ -126,6 +100,7 @@ struct ManifestTextTests {
     func inserted(layout: Layout) async throws {
         let parts = layout.manifest.components(separatedBy: "¦")
         try #require(parts.count == 2)
+        var single: SiteFolder?
         for (recording, texts) in zip(Self.recordings, [[layout.one], [layout.one, layout.other]]) {
             let site = try Self.site(parts.joined())
             let result = try await site.take(recording)
@@ -137,25 +112,21 @@ struct ManifestTextTests {
             let expected = Data((parts[0] + inserted + parts[1]).utf8)
             #expect(site.bytes("manifest.json") == expected, "\(site.manifest)")
             #expect(try await site.check().status == 0)
+            // Entries that are added one by one look like entries that are added together.
+            if let single {
+                _ = try await single.take(recording)
+                #expect(single.bytes("manifest.json") == expected, "\(single.manifest)")
+            }
+            single = site
         }
     }
 
-    @Test("The first entry replaces the space in an empty manifest", arguments: ["{ }", "{\t}\n", "\n{   }"])
+    @Test("The first entry replaces the space in an empty manifest", arguments: ["{\t}\n", "\n{   }"])
     func emptySpace(manifest: String) async throws {
         let site = try Self.site(manifest)
         _ = try await site.take(Self.recordings[0])
         let outside = manifest.components(separatedBy: CharacterSet(charactersIn: "{}"))
         #expect(site.manifest == outside[0] + "{\n  \(Self.a)\n}" + outside[2])
-    }
-
-    @Test("Entries that are added one by one look like entries that are added together", arguments: layouts)
-    func oneByOne(layout: Layout) async throws {
-        let manifest = layout.manifest.replacingOccurrences(of: "¦", with: "")
-        let (single, double) = (try Self.site(manifest), try Self.site(manifest))
-        #expect(try await single.take(Self.recordings[0]).output == "1 entry with 6 bytes\n")
-        #expect(try await single.take(Self.recordings[1]).output.contains("1 entry with 6 bytes, 1 left out\n"))
-        #expect(try await double.take(Self.recordings[1]).output == "2 entries with 12 bytes\n")
-        #expect(single.bytes("manifest.json") == double.bytes("manifest.json"), "\(single.manifest)")
     }
 
     @Test("A run that has nothing to add does not write the manifest")

@@ -58,6 +58,8 @@ struct SharingTests {
         #expect(site.file("\(site.name)/me.json") == "{}")
         #expect(try await site.run("update", "--include-private").status == 0)
         #expect(site.file("\(site.name)/me.json") == "{\"user\":\"anna\"}")
+        site.set("/own.json", .init(headers: fields, body: Data("{}".utf8)))
+        #expect(try await site.run("add", "\(site.url)/own.json").status == 1)
         site.set("/moved", .init(status: 302, headers: ["Location": "/a.json", "Cache-Control": "private"]))
         site.set("/a.json", .init(headers: type, body: Data("{}".utf8)))
         let moved = try await site.run("add", "\(site.url)/moved")

@@ -14,69 +14,7 @@ struct RestartedAppTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        try write(10, "bundle", to: "App.bundle/Substitutions")
-    }
-
-    private func write(_ version: Int, _ text: String, to path: String) throws {
-        try FailingOperation.writeSet(version, text, to: path, in: folder.url)
-    }
-
-    /// Runs the app, and returns its output.
-    @discardableResult
-    private func run(_ operation: String) async throws -> String {
-        let result = try await Program.run(app.path, [operation, folder.url.path])
-        return result.output.trimmingCharacters(in: .whitespacesAndNewlines) + (result.status == 0 ? "" : result.errors)
-    }
-
-    /// Brings a folder, and lets the app adopt it.
-    private func adopt(_ version: Int, _ text: String) async throws -> String {
-        try write(version, text, to: "incoming")
-        return try await run("adopt")
-    }
-
-    @Test("The newest wins, and the bundle is a candidate: no old download hides the files of a newer app")
-    func newestWins() async throws {
-        #expect(try await run("launch") == "10: bundle bundle")
-        #expect(try await adopt(11, "download") == "11: download download")
-        #expect(try await run("launch") == "11: download download")
-        // An app update.
-        try write(11, "update", to: "App.bundle/Substitutions")
-        #expect(try await run("launch") == "11: update update")
-        #expect(try await adopt(11, "other").contains("\"$version\" is not higher than 11, which is there already"))
-        #expect(try await adopt(12, "download") == "12: download download")
-        try write(13, "update", to: "App.bundle/Substitutions")
-        #expect(try await run("launch") == "13: update update")
-    }
-
-    @Test("A worse update is revoked by the old files with a higher number, or by a manifest without entries")
-    func revoked() async throws {
-        #expect(try await adopt(11, "good") == "11: good good")
-        #expect(try await adopt(12, "bad") == "12: bad bad")
-        #expect(try await adopt(13, "good") == "13: good good")
-        #expect(try await run("launch") == "13: good good")
-        try folder.write("{\"$version\": 14}", to: "incoming/manifest.json")
-        #expect(try await run("adopt") == "14:")
-        #expect(try await run("launch") == "14:")
-    }
-
-    @Test("A page of HTML in a script's place is not adopted, and one that came in another way is passed over")
-    func pageInPlaceOfScript() async throws {
-        try write(11, "good", to: "incoming")
-        try folder.write("<html><title>Sign in to the network</title>", to: "incoming/c.js")
-        let refused = try await run("adopt")
-        #expect(refused.hasPrefix("10: bundle bundle"))
-        #expect(refused.contains("\"c.js\" is a page of HTML, but is sent as text/javascript"))
-        try FileManager.default.createDirectory(
-            at: folder.url.appendingPathComponent("Application Support"),
-            withIntermediateDirectories: false
-        )
-        try FileManager.default.moveItem(
-            at: folder.url.appendingPathComponent("incoming"),
-            to: folder.url.appendingPathComponent("Application Support/downloads")
-        )
-        let launched = try await run("launch")
-        #expect(launched.hasPrefix("10: bundle bundle  ("))
-        #expect(launched.contains("\"c.js\" is a page of HTML"))
+        try FailingOperation.writeSet(10, "bundle", to: "App.bundle/Substitutions", in: folder.url)
     }
 
     @Test(

@@ -8,58 +8,8 @@ import Testing
 
 @Suite("Files that a browser judges", .serialized)
 struct BrowserJudgeTests {
-    /// Pictures of 24 × 24 pixels in Base64, keyed by their extension.
-    private static let pictures = [
-        "png": """
-        iVBORw0KGgoAAAANSUhEUgAAABgAAAAYCAYAAADgdz34AAAAn0lEQVR4AezWIQsCQRDF8ceWgxdM2sRiEZsmg2CzCQaTNrFYxKbJ\
-        INhsgsGk1Ww2m82X72vc/T/D5Qk/pu3AsjNvk6TSaKKDHoYYY4o5lthghyPOuOKOJ9744Isf/shRIInT5UxyAy200UUfA4wwAe08\
-        oy6wwhpb7HHACRfQ2jfqAy+laCDHFTlekZnlGDTHqnBsU2eEQwRORKbr/SoqAAAA///7IzlnAAAABklEQVQDAPzR5gWO1z2TAAAA\
-        AElFTkSuQmCC
-        """,
-        "jpg": """
-        /9j/4AAQSkZJRgABAQAAAQABAAD/4gHYSUNDX1BST0ZJTEUAAQEAAAHIAAAAAAQwAABtbnRyUkdCIFhZWiAH4AABAAEAAAAAAABh\
-        Y3NwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAA9tYAAQAAAADTLQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
-        AAAAAAAAAAAAAAAAAAAAAAAAAAlkZXNjAAAA8AAAACRyWFlaAAABFAAAABRnWFlaAAABKAAAABRiWFlaAAABPAAAABR3dHB0AAAB\
-        UAAAABRyVFJDAAABZAAAAChnVFJDAAABZAAAAChiVFJDAAABZAAAAChjcHJ0AAABjAAAADxtbHVjAAAAAAAAAAEAAAAMZW5VUwAA\
-        AAgAAAAcAHMAUgBHAEJYWVogAAAAAAAAb6IAADj1AAADkFhZWiAAAAAAAABimQAAt4UAABjaWFlaIAAAAAAAACSgAAAPhAAAts9Y\
-        WVogAAAAAAAA9tYAAQAAAADTLXBhcmEAAAAAAAQAAAACZmYAAPKnAAANWQAAE9AAAApbAAAAAAAAAABtbHVjAAAAAAAAAAEAAAAM\
-        ZW5VUwAAACAAAAAcAEcAbwBvAGcAbABlACAASQBuAGMALgAgADIAMAAxADb/2wBDAA0JCgsKCA0LCgsODg0PEyAVExISEyccHhcg\
-        LikxMC4pLSwzOko+MzZGNywtQFdBRkxOUlNSMj5aYVpQYEpRUk//2wBDAQ4ODhMREyYVFSZPNS01T09PT09PT09PT09PT09PT09P\
-        T09PT09PT09PT09PT09PT09PT09PT09PT09PT09PT0//wAARCAAYABgDASIAAhEBAxEB/8QAGAABAQEBAQAAAAAAAAAAAAAAAAUE\
-        AQb/xAAjEAABAwMDBQEAAAAAAAAAAAABAAQRAgMxISJhEkFRcYHh/8QAGAEAAgMAAAAAAAAAAAAAAAAABAYCAwf/xAAgEQACAgEE\
-        AwEAAAAAAAAAAAABAgADBBIhMfARIlGh/9oADAMBAAIRAxEAPwDxDViCJqGipWWVOkUD7k/FubNNlAjn2VQstJknHpFB0CAAbyOH\
-        mHzzJ9pnToRSI4hFetNcSMohGuGrbv4Yz05frzON2uymaREeOP0qhZa9+mURAta2nvyZxhWNN9lqIG1ERVAlzvGaq1gs/9k=
-        """,
-        "webp": """
-        UklGRvICAABXRUJQVlA4WAoAAAAgAAAAFwAAFwAASUNDUMgBAAAAAAHIAAAAAAQwAABtbnRyUkdCIFhZWiAH4AABAAEAAAAAAABh\
-        Y3NwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAA9tYAAQAAAADTLQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
-        AAAAAAAAAAAAAAAAAAAAAAAAAAlkZXNjAAAA8AAAACRyWFlaAAABFAAAABRnWFlaAAABKAAAABRiWFlaAAABPAAAABR3dHB0AAAB\
-        UAAAABRyVFJDAAABZAAAAChnVFJDAAABZAAAAChiVFJDAAABZAAAAChjcHJ0AAABjAAAADxtbHVjAAAAAAAAAAEAAAAMZW5VUwAA\
-        AAgAAAAcAHMAUgBHAEJYWVogAAAAAAAAb6IAADj1AAADkFhZWiAAAAAAAABimQAAt4UAABjaWFlaIAAAAAAAACSgAAAPhAAAts9Y\
-        WVogAAAAAAAA9tYAAQAAAADTLXBhcmEAAAAAAAQAAAACZmYAAPKnAAANWQAAE9AAAApbAAAAAAAAAABtbHVjAAAAAAAAAAEAAAAM\
-        ZW5VUwAAACAAAAAcAEcAbwBvAGcAbABlACAASQBuAGMALgAgADIAMAAxADZWUDggBAEAAHAHAJ0BKhgAGAA+tUyfSqckIqGoDVDg\
-        FolsAJ0yhHUHru9HmE0JjCwLIvRwf9iqxAr8fPF31r9mgjTA7yuL9P3XMvMAAP73xP1NL2b8Y4QlX62YjjAXKf9b8BaIi//OrplK\
-        teRfHvymLEVIPyUCUtpnRA99Ovriirv5hINDaE0oXH+HDCuti/iErfHBHzn+IwSrzbpOfCqRQ/kzcOqu3iFM02YN+pW+/zIXEoZ+\
-        pWIbARjPMvTZNWqJzEeW+ObNGA57KsT5k80y1t9xSpf5NwcbrMnrw0y4yWSFsbtb81iMqXnYPSEpS1m3huYr+5DiuZZWeVSj2cfZ\
-        bYh5N7AlfuXc1AAA
-        """,
-        "gif": """
-        R0lGODlhGAAYAPYAAAAA/wIB/gQC/QYD/AgE+woF+gwG+Q4H+BAI9xIJ9hQK9RYL9BgM8xoN8hwO8R4P8CAQ7yIR7iQS7SYT7CgU\
-        6yoV6iwW6S4X6DAY5zIZ5jQa5TYb5Dgc4zod4jwe4T4f4EAg30Ih3kQi3UYj3Egk20ol2kwm2U4n2FAo11Ip1lQq1VYr1Fgs01ot\
-        0lwu0V4v0GAwz2IxzmQyzWYzzGg0y2o1ymw2yW43yHA4x3I5xnQ6xXY7xHg8w3o9wnw+wX4/wIBAv4JBvoRCvYZDvIhEu4pFuoxG\
-        uY5HuJBIt5JJtpRKtZZLtJhMs5pNspxOsZ5PsKBQr6JRrqRSraZTrKhUq6pVqqxWqa5XqLBYp7JZprRapbZbpLhco7pdorxeob5f\
-        oMBgn8JhnsRincZjnMhkm8plmsxmmc5nmNBol9JpltRqldZrlNhsk9ptktxukd5vkOBwj+JxjuRyjeZzjOh0i+p1iux2ie53iPB4\
-        h/J5hvR6hfZ7hPh8g/p9gvx+gf5/gCwAAAAAGAAYAAAH/4AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQIDBAUGBwgJCgsMDQ4P\
-        EBESExQVFhcAAgQGCAoMDhASFBYYGhweICIkJigqLC4AAwYJDA8SFRgbHiEkJyotMDM2OTw/QkUABAgMgBAUGBwgJCgsMDQ4PEBE\
-        SExQVFhcAAUKDxQZHiMoLTI3PEFGS1BVWl9kaW5zAAYMEhgeJCowNjxCSE5UWmBmbHIABgwSAAcOFRwjKjE4P0ZNVFtiaXB3Bg0U\
-        GyIpAAgQGCAoMDiAQEhQWGBocAAIEBggKDA4QAAJEhskLTY/SFFaY2x1Bg8YISozPEVOVwAKFB4oMjxGUFpkbv8AChQeKDI8RlBa\
-        ZG4ACxYhLDdCTVhjbgEMFyItOENOWWRvAg0ADBgkMDxIVGBsAAyAGCQwPEhUYGwADBgkAA0aJzRBTltodQoXJDE+S1hlcgcUIS47\
-        AA4cKjhGVGJwBhQiMD5MWmh2DBooNkRSAA8eLTxLWmkADx4tPEtaaQAPHi08S1ppABAgMEBQYHAIGCg4SFhoAIAQIDBAUGBwCAAR\
-        IjNEVWZ3ECEyQ1Rldg8gMUJTZHUOHwASJDZIWmwGGCo8TmByDB4wQlRmABIkNgATJjlMX3INIDNGWWwHGi1AU2YBFCc6TQAUKDxQ\
-        ZAAUKDxQZAAUKDxQZAAUgCg8UGRJABUqP1RpBhswRVpvDCE2S2B1Eic8UWYDABYsQlhuDCI4TmQCGC5EWnAOJDpQZgQaABcuRVxz\
-        EilAV24NJDtSaQgfNk1kAxoxgQA7
-        """,
-    ]
+    /// The extensions of the pictures of 24 × 24 pixels in `Fixtures/Pictures`.
+    private static let pictures = ["png", "jpg", "webp", "gif"]
 
     /// Files that browsers read, keyed by their path.
     private static let good: [String: String] = [
@@ -115,8 +65,9 @@ struct BrowserJudgeTests {
     @Test("Broken files of each kind are found, good ones are not, and no script runs", .startsChromium)
     func kinds() async throws {
         let folder = try TemporaryFolder()
-        for (ending, text) in Self.pictures {
-            let picture = try #require(Data(base64Encoded: text))
+        let pictures = Repository.folder.appendingPathComponent("Tests/SubstituteTests/Fixtures/Pictures")
+        for ending in Self.pictures {
+            let picture = try Data(contentsOf: pictures.appendingPathComponent("a.\(ending)"))
             try folder.write(picture, to: "good/a.\(ending)")
             try folder.write(picture.prefix(picture.count * 2 / 3), to: "bad/cut.\(ending)")
             // Browsers show a PNG and a GIF without their last bytes, which hold no pixels.
@@ -132,7 +83,7 @@ struct BrowserJudgeTests {
         let lines = result.output.split(separator: "\n")
         #expect(!lines.contains { $0.contains("good/") && !$0.contains("missing-reference") }, "\(result.output)")
         for (name, code) in Self.bad.mapValues(\.code).merging(
-            Self.pictures.map { ("cut.\($0.key)", "browser-picture") },
+            Self.pictures.map { ("cut.\($0)", "browser-picture") },
             uniquingKeysWith: { $1 }
         ) {
             let found = lines.filter { $0.contains("\"bad/\(name)\\\"") || $0.contains("bad/\(name)") }

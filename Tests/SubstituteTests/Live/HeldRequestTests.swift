@@ -16,18 +16,7 @@ struct HeldRequestTests {
     )
     func body(method: String, status: Int, type: String, hasBody: Bool) async throws {
         let location = status == 302 ? #", { "name": "Location", "value": "/" }"# : ""
-        let held = try JSONDecoder().decode(
-            HeldRequest.self,
-            from: Data(
-                """
-                {
-                    "requestId": "1", "resourceType": "Document", "frameId": "2", "responseStatusCode": \(status),
-                    "request": { "url": "https://h/", "method": "\(method)", "headers": {} },
-                    "responseHeaders": [{ "name": "Content-Type", "value": "\(type)" }\(location)]
-                }
-                """.utf8
-            )
-        )
+        let held = try held(method, status, #"{ "name": "Content-Type", "value": "\#(type)" }\#(location)"#)
         #expect(held.hasBody == hasBody)
         #expect(await held.bytes { "AAAA" }?.count == (hasBody ? 3 : nil))
     }
@@ -38,18 +27,23 @@ struct HeldRequestTests {
         [true, false]
     )
     func redirect(status: Int, hasLocation: Bool) throws {
-        let fields = hasLocation ? #"{ "name": "Location", "value": "/" }"# : ""
-        let held = try JSONDecoder().decode(
+        let held = try held("GET", status, hasLocation ? #"{ "name": "Location", "value": "/" }"# : "")
+        #expect(held.isRedirect == (hasLocation && [301, 302, 303, 307, 308].contains(status)))
+    }
+
+    /// Returns a held request with a response; `fields` are elements of a JSON array.
+    private func held(_ method: String, _ status: Int, _ fields: String) throws -> HeldRequest {
+        try JSONDecoder().decode(
             HeldRequest.self,
             from: Data(
                 """
                 {
-                    "requestId": "1", "resourceType": "Script", "frameId": "2", "responseStatusCode": \(status),
-                    "request": { "url": "https://h/", "method": "GET", "headers": {} }, "responseHeaders": [\(fields)]
+                    "requestId": "1", "resourceType": "Document", "frameId": "2", "responseStatusCode": \(status),
+                    "request": { "url": "https://h/", "method": "\(method)", "headers": {} },
+                    "responseHeaders": [\(fields)]
                 }
                 """.utf8
             )
         )
-        #expect(held.isRedirect == (hasLocation && [301, 302, 303, 307, 308].contains(status)))
     }
 }

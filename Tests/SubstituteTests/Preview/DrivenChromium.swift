@@ -9,7 +9,9 @@ import TestSupport
 /// Chromium with one page, driven by the tool's own code.
 // Only the test that creates an instance uses it, and runs one command at a time. The events are only accessed inside
 // the lock.
-final class DrivenChromium: @unchecked Sendable {
+final class DrivenChromium: Browser, @unchecked Sendable {
+    static let program = Program.find("chromium", "google-chrome", "chrome")
+
     private let process: BrowserProcess
     private let devTools: DevTools
     private let folder: TemporaryFolder
@@ -22,11 +24,14 @@ final class DrivenChromium: @unchecked Sendable {
     /// Starts a browser with one empty page, and loads the extension, if one is given.
     init(extensionFolder: URL? = nil) async throws {
         folder = try TemporaryFolder()
-        let program = BrowserProgram(path: Chromium.program ?? "chromium")
+        let program = BrowserProgram(path: Self.program ?? "chromium")
+        let hosts = testHosts.map { "MAP \($0) 127.0.0.1" } + ["MAP * ~NOTFOUND"]
+        let rules = ["EXCLUDE localhost", "EXCLUDE 127.0.0.1"] + hosts
         let switches = [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
             "--disable-background-networking", "--disable-component-update", "--hide-scrollbars",
-            "--enable-unsafe-extension-debugging",
+            "--enable-unsafe-extension-debugging", "--ignore-certificate-errors", "--disable-sync",
+            "--autoplay-policy=no-user-gesture-required", "--host-resolver-rules=\(rules.joined(separator: ", "))",
         ]
         process = try BrowserProcess(program, switches, try folder.environment())
         devTools = DevTools(process.descriptor)
@@ -47,6 +52,17 @@ final class DrivenChromium: @unchecked Sendable {
         )
         session = attached.sessionId
         for domain in ["Page", "Runtime", "Log", "Network"] { try await command("\(domain).enable") }
+    }
+
+    /// Starts a browser, and begins to load a page.
+    convenience init(extensionFolder: URL?, address: URL) async throws {
+        try await self.init(extensionFolder: extensionFolder)
+        do {
+            try await command("Page.navigate", ["url": address.absoluteString])
+        } catch {
+            stop()
+            throw error
+        }
     }
 
     func stop() {

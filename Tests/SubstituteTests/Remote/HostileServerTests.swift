@@ -34,21 +34,14 @@ struct HostileServerTests {
             ("Content-Encoding", "utf-8", "a { }", "names a Content-Encoding that only a browser accepts"),
             ("Content-Encoding", "gzip, aws-chunked", "a { }", "load it with substitute add --in-browser"),
             ("Content-Encoding", "br", "zzzzzzzzz { }", "it is not in its Content-Encoding"),
-            ("Content-Encoding", "zstd", "a { }", "it is not in its Content-Encoding"),
             ("Content-Encoding", "gzip,gzip,gzip,gzip,gzip,gzip", "a { }", "load it with substitute add --in-browser"),
-            ("Content-Encoding", "compress", "a { }", "load it with substitute add --in-browser"),
             ("Content-Encoding", "gzip", "a { }", "it is not in its Content-Encoding"),
-            ("Content-Encoding", "deflate", "a { }", "it is not in its Content-Encoding"),
             ("Transfer-Encoding", "chunked", "zz\r\na { }\r\n0\r\n\r\n", "the chunks of its body are broken"),
             ("Transfer-Encoding", "chunked", "-5\r\na { }\r\n0\r\n\r\n", "the chunks of its body are broken"),
-            ("Transfer-Encoding", "chunked", "0x5\r\na { }\r\n0\r\n\r\n", "the chunks of its body are broken"),
             ("Transfer-Encoding", "chunked", "fffffffffffffffffff\r\na { }\r\n", "the chunks of its body are broken"),
             ("Transfer-Encoding", "chunked", "5\r\na { }\r\nzz\r\n\r\n", "the chunks of its body are broken"),
             ("Transfer-Encoding", "chunked", "5\r\na { }b\r\n0\r\n\r\n", "the connection was lost"),
-            ("Transfer-Encoding", "chunked", "9\r\na { }\r\n0\r\n\r\n", "the connection was lost"),
             ("Transfer-Encoding", "chunked", "5\r\na { }\r\n0\r\n", "the connection was lost"),
-            ("Transfer-Encoding", "chunked", "a { }", "the connection was lost"),
-            ("Transfer-Encoding", "chunked", "5\r\n", "the connection was lost"),
             ("Transfer-Encoding", "chunked", "", "the connection was lost"),
         ]
     )
@@ -81,7 +74,8 @@ struct HostileServerTests {
     @Test(
         "A refusal says why, and what to do",
         arguments: [
-            (204, "X-A", "1", "it has no file at this URL"),
+            (204, "X-A", "1", "it has no file at this URL"), (404, "X-A", "1", "its server answers 404"),
+            (206, "Content-Range", "bytes 0-1/9", "its server answers 206"),
             (304, "ETag", "a", "load it with substitute add --in-browser"),
             (
                 401, "WWW-Authenticate", #"Basic realm="a""#,
@@ -90,7 +84,6 @@ struct HostileServerTests {
             (403, "X-A", "1", "save it in a browser"), (429, "Retry-After", "120", "try again later"),
             (503, "X-A", "1", "try again later"),
             (200, "Content-Type", "text/event-stream", "it is a stream (text/event-stream)"),
-            (200, "Content-Type", "multipart/x-mixed-replace; boundary=a", "it is a stream"),
             (302, "Location", "/a.css", "if its server needs a cookie"),
         ]
     )
@@ -196,18 +189,7 @@ struct HostileServerTests {
     }
 
     @Test("A redirect from a public server to a private address is not followed")
-    func redirected() async throws {
-        site.set("/a.css", LoopbackServer.Response(status: 302, headers: ["Location": "/b.css"]))
-        site.set("/b.css", "b", type: "text/css")
-        let server = try #require(site.server)
-        let configuration: @Sendable () -> URLSessionConfiguration = { .ephemeral }
-        let fetcher = Fetcher(Network(configuration: configuration, showProgress: nil))
-        defer { fetcher.finish() }
-        let own = try #require(URL(string: "\(server.url.absoluteString)/a.css"))
-        #expect(
-            try await fetcher.load(own, headers: [:], to: site.folder.url.appendingPathComponent("b"), limit: 9).url
-                .path == "/b.css"
-        )
+    func redirected() throws {
         let target = try #require(URL(string: "http://10.0.0.1/"))
         let source = try #require(URL(string: "https://example.com/a"))
         let error = try #require(throws: ToolError.self) { try Redirect.check(target, after: source) }

@@ -33,9 +33,7 @@ private final class NegotiatingSite: @unchecked Sendable {
         base64Encoded:
             "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
     )
-    static let webp = Data(
-        base64Encoded: "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA"
-    )
+    static let webp = Data(base64Encoded: "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA")
 
     private func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         let accept = request.headers["accept"] ?? ""

@@ -51,7 +51,6 @@ struct VersionTests {
         #expect(site.file("manifest.json") == manifest.replacing("n\": 12", with: "n\": 13"))
         #expect(try await !check().contains("the files have changed"))
         #expect(try await !site.run("update").output.contains("raised"))
-        #expect(site.file("manifest.json") == manifest.replacing("n\": 12", with: "n\": 13"))
     }
 
     @Test("update adds no number, and records nothing about it")

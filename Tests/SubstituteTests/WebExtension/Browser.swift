@@ -26,61 +26,7 @@ private func eventually<Value: Sendable>(_ value: () async throws -> Value?) asy
 }
 
 /// The only hosts that the tests' browsers can resolve; both resolve to this machine.
-private let testHosts = ["site.test", "other.test"]
-
-// Only the test that creates an instance accesses its process.
-final class Chromium: Browser, @unchecked Sendable {
-    static let program = Program.find("chromium", "google-chrome", "chrome")
-
-    private let process = Process()
-    private let profile: TemporaryFolder
-
-    init(extensionFolder: URL?, address: URL) async throws {
-        profile = try TemporaryFolder()
-        process.executableURL = URL(fileURLWithPath: Self.program ?? "chromium")
-        let rules =
-            ["MAP * ~NOTFOUND"] + testHosts.map { "MAP \($0) 127.0.0.1" } + ["EXCLUDE 127.0.0.1", "EXCLUDE localhost"]
-        var arguments = [
-            "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
-            "--ignore-certificate-errors",
-            "--autoplay-policy=no-user-gesture-required", "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync", "--user-data-dir=\(profile.url.path)",
-            "--host-resolver-rules=\(rules.reversed().joined(separator: ", "))",
-        ]
-        if let extensionFolder {
-            arguments += [
-                "--load-extension=\(extensionFolder.path)", "--disable-extensions-except=\(extensionFolder.path)",
-                "--disable-features=DisableLoadExtensionCommandLineSwitch",
-            ]
-        }
-        process.arguments = arguments + ["--remote-debugging-port=0", "about:blank"]
-        process.environment = try profile.environment()
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.runWithSignals()
-        // On a busy machine, Chromium loses an address that is given on the command line.
-        do {
-            try await open(address)
-        } catch {
-            stop()
-            throw error
-        }
-    }
-
-    /// Opens a tab through DevTools.
-    private func open(_ address: URL) async throws {
-        let file = profile.url.appendingPathComponent("DevToolsActivePort")
-        let port = try await eventually { try? String(contentsOf: file, encoding: .utf8).split(separator: "\n").first }
-        // URLSession on Linux does not accept the response heads that DevTools sends.
-        let handle = try connection(to: UInt16(port) ?? 0)
-        let request = "PUT /json/new?\(address.absoluteString) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"
-        try handle.write(contentsOf: Data(request.utf8))
-        _ = try await onThread { try handle.read(upToCount: 1) }
-    }
-
-    func stop() { process.stopGroup() }
-}
+let testHosts = ["site.test", "other.test"]
 
 /// Firefox, driven by its own protocol, Marionette.
 ///

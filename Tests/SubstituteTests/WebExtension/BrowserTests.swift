@@ -28,171 +28,71 @@ struct BrowserTests {
         return KindsSite.table(without: runs[0], with: runs[1])
     }
 
-    /// Returns the requests that the Demo's page sends to its server, until the whole page is loaded.
+    /// Checks that the Demo's page requests only itself and its changing picture.
     ///
-    /// - Parameters:
-    ///   - browser: The browser to use.
-    ///   - rules: The number of rules; rules for other URLs are added to reach this number.
-    /// - Returns: The target of each request, followed by the request's body.
-    /// - Throws: An error if the browser cannot be started.
-    private func requests(forDemoIn browser: (some Browser).Type, rules: Int) async throws -> [String] {
+    /// The extension has as many rules as browsers accept; most of them are for other URLs.
+    private func checkDemo(in browser: (some Browser).Type) async throws {
         let resources = Repository.folder.appendingPathComponent("Resources/Substitutions")
-        let types = [
-            "html": "text/html; charset=utf-8", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
-        ]
+        let start = """
+            <!doctype html><script>
+            // In Chromium, a page that was loaded before the extension was ready never uses the extension.
+            const later = () => setTimeout(() => location.reload(), 200);
+            fetch("/css/site.css").then(answer => { if (answer.ok) location = "/"; else later(); }, later);
+            </script>
+            """
+        let report = """
+            <script>addEventListener("load", () => fetch("/loaded", { method: "POST", body:
+              [...document.images].filter(image => image.naturalWidth).length + " pictures, margin "
+              + getComputedStyle(document.body).margin }))</script>
+            """
+        let page = try Data(contentsOf: resources.appendingPathComponent("index.html")) + Data(report.utf8)
+        let picture = try Data(contentsOf: resources.appendingPathComponent("live/tide.svg"))
+        // The server has only the page and the picture that changes. Without the extension, the page would have no
+        // style and no other pictures.
         let server = try LoopbackServer { request in
-            if request.path == "/start" {
-                let script = """
-                    <!doctype html><script>
-                    // In Chromium, a page that was loaded before the extension was ready never uses the extension.
-                    const later = () => setTimeout(() => location.reload(), 200);
-                    fetch("/css/site.css").then(answer => { if (answer.ok) location = "/"; else later(); }, later);
-                    </script>
-                    """
-                return .init(headers: ["Content-Type": "text/html"], body: Data(script.utf8))
+            switch request.path {
+            case "/start": .init(headers: ["Content-Type": "text/html"], body: Data(start.utf8))
+            case "/": .init(headers: ["Content-Type": "text/html; charset=utf-8"], body: page)
+            case "/live/tide.svg": .init(headers: ["Content-Type": "image/svg+xml"], body: picture)
+            default: .text("", status: 404)
             }
-            let path = request.path == "/" ? "/index.html" : request.path
-            // The server has only the page and the picture that changes. Without the extension, the page would have no
-            // style and no other pictures.
-            guard ["/", "/live/tide.svg"].contains(request.path),
-                var body = try? Data(contentsOf: resources.appendingPathComponent(path))
-            else { return .text("", status: 404) }
-            if request.path == "/" {
-                body += Data(
-                    """
-                    <script>addEventListener("load", () => fetch("/loaded", { method: "POST", body:
-                      [...document.images].filter(image => image.naturalWidth).length + " pictures, margin "
-                      + getComputedStyle(document.body).margin }))</script>
-                    """.utf8
-                )
-            }
-            return .init(headers: ["Content-Type": types[URL(fileURLWithPath: path).pathExtension] ?? ""], body: body)
         }
         defer { server.stop() }
         let folder = try TemporaryFolder()
         try FileManager.default.copyItem(at: resources, to: folder.url.appendingPathComponent("Substitutions"))
         let manifest = try String(contentsOf: resources.appendingPathComponent("manifest.json"), encoding: .utf8)
-        // A tenth of the rules have regular expressions, up to the number that browsers accept.
-        let expressions = min(rules / 10, 999)
-        let lists = stride(from: 1, to: max(expressions, 2), by: 100).map { first in
-            let names = (first..<min(first + 100, max(expressions, 2))).map { "\"p\($0)\"" }.joined(separator: ", ")
+        let lists = stride(from: 1, to: 999, by: 100).map { first in
+            let names = (first..<min(first + 100, 999)).map { "\"p\($0)\"" }.joined(separator: ", ")
             return
                 "\"https://many.test/b\(first).svg\": { \"file\": \"img/header.svg\", \"ignoreQuery\": [\(names)] },\n"
         }
-        let more =
-            (expressions..<(rules - 9 - lists.count)).map { "\"https://many.test/a.svg?\($0)\": \"img/header.svg\",\n" }
-            .joined()
-            + lists.joined()
+        let others = (999..<(29_991 - lists.count)).map { "\"https://many.test/a.svg?\($0)\": \"img/header.svg\",\n" }
         try folder.write(
             manifest.replacingOccurrences(of: "http://localhost:0", with: server.url.absoluteString)
-                .replacingOccurrences(of: "{\n  \"$schema\"", with: "{\n\(more)  \"$schema\""),
+                .replacingOccurrences(of: "{\n  \"$schema\"", with: "{\n\((others + lists).joined())  \"$schema\""),
             to: "Substitutions/manifest.json"
         )
-        let result = await Tool.run(["extension", "-o", "Extension"], in: folder.url)
-        try #require(result.status == 0, "\(result.errors)")
-        let written = try Data(contentsOf: folder.url.appendingPathComponent("Extension/rules.json"))
-        let count = try #require(JSONSerialization.jsonObject(with: written) as? [Any]).count
-        #expect((rules - 20...rules).contains(count), "\(count) rules")
-        let started = try await browser.init(
-            extensionFolder: folder.url.appendingPathComponent("Extension"),
-            address: server.url.appendingPathComponent("start")
-        )
+        let extensionFolder = try await written(for: folder)
+        let rules = try Data(contentsOf: extensionFolder.appendingPathComponent("rules.json"))
+        let count = try #require(JSONSerialization.jsonObject(with: rules) as? [Any]).count
+        #expect((29_980...30_000).contains(count), "\(count) rules")
+        let address = server.url.appendingPathComponent("start")
+        let started = try await browser.init(extensionFolder: extensionFolder, address: address)
         defer { started.stop() }
-        for _ in 0..<1200 {
-            let requests = server.requests
-            if let last = requests.firstIndex(where: { $0.path == "/loaded" }) {
-                let since = requests[...last].lastIndex { $0.path == "/" } ?? 0
-                return requests[since...last].map { "\($0.target) \(String(decoding: $0.body, as: UTF8.self))" }
-                    .filter { !$0.hasPrefix("/favicon.ico") }
-            }
-            try await Task.sleep(nanoseconds: 100_000_000)
-        }
-        return server.requests.map(\.target)
+        try await wait(for: "the whole page") { server.requests.contains { $0.path == "/loaded" } }
+        let requests = server.requests
+        let last = try #require(requests.firstIndex { $0.path == "/loaded" })
+        let first = requests[...last].lastIndex { $0.path == "/" } ?? 0
+        let seen = requests[first...last].map { "\($0.target) \(String(decoding: $0.body, as: UTF8.self))" }
+            .filter { !$0.hasPrefix("/favicon.ico") }
+        #expect(seen == ["/ ", "/live/tide.svg ", "/loaded 6 pictures, margin 0px"])
     }
 
-    @Test(
-        "The Demo's page requests only itself and its changing picture, in Chromium",
-        .startsChromium,
-        arguments: [20, 1_000, 30_000]
-    )
-    func demoInChromium(rules: Int) async throws {
-        #expect(
-            try await requests(forDemoIn: Chromium.self, rules: rules) == [
-                "/ ", "/live/tide.svg ", "/loaded 6 pictures, margin 0px",
-            ]
-        )
-    }
+    @Test("The Demo's page requests only itself and its changing picture, in Chromium", .startsChromium)
+    func demoInChromium() async throws { try await checkDemo(in: DrivenChromium.self) }
 
-    @Test(
-        "The Demo's page requests only itself and its changing picture, in Firefox",
-        .startsFirefox,
-        arguments: [20, 1_000, 30_000]
-    )
-    func demoInFirefox(rules: Int) async throws {
-        #expect(
-            try await requests(forDemoIn: Firefox.self, rules: rules) == [
-                "/ ", "/live/tide.svg ", "/loaded 6 pictures, margin 0px",
-            ]
-        )
-    }
-
-    @Test(
-        "As many URLs as the extension shows reach no server, though the page's host has only the page",
-        .startsChromium
-    )
-    func counted() async throws {
-        let cdn = try LoopbackServer { request in
-            let body = request.path == "/a.css" ? "a { background: url(b.svg) }" : ""
-            return .init(headers: ["Access-Control-Allow-Origin": "*"], body: Data(body.utf8))
-        }
-        defer { cdn.stop() }
-        let base = "http://other.test:\(cdn.url.port ?? 0)"
-        let page = """
-            <!doctype html><link rel=stylesheet href="\(base)/a.css"><script src="\(base)/c.js"></script><a>a</a>
-            <video src="\(base)/d.webm"></video><video crossorigin><track default src="\(base)/e.vtt"></video><img src="\(base)/f.svg">
-            <script>
-            // In Chromium, a page that was loaded before the extension was ready never uses the extension.
-            if (location.pathname === "/start") setTimeout(() => { location = globalThis.isBundle ? "/" : "/start"; }, 200);
-            else addEventListener("load", () => {
-              document.querySelector("track").track.mode = "hidden";
-              setTimeout(() => fetch("/loaded", { method: "POST" }), 1000);
-            });
-            </script>
-            """
-        let site = try LoopbackServer { request in
-            if request.path == "/" { cdn.forgetRequests() }
-            return .init(headers: ["Content-Type": "text/html"], body: Data(page.utf8))
-        }
-        defer { site.stop() }
-        let folder = try TemporaryFolder()
-        let files = [
-            "a.css": "a { background: url(b.svg) }", "b.svg": "<svg xmlns='http://www.w3.org/2000/svg'/>",
-            "c.js": "globalThis.isBundle = true", "d.webm": "d", "e.vtt": "WEBVTT\n",
-            "f.svg": "<svg xmlns='http://www.w3.org/2000/svg'/>",
-        ]
-        for (name, text) in files { try folder.write(text, to: "Substitutions/\(name)") }
-        try folder.write(page, to: "Substitutions/page.html")
-        let address = "http://site.test:\(site.url.port ?? 0)/"
-        let entries = files.keys.sorted().map { "\"\(base)/\($0)\": \"\($0)\"" } + ["\"\(address)\": \"page.html\""]
-        try folder.write("{ \(entries.joined(separator: ", ")) }", to: "Substitutions/manifest.json")
-        let result = await Tool.run(["extension", "-o", "Extension"], in: folder.url)
-        let extensionFolder = folder.url.appendingPathComponent("Extension")
-        let chromium = try await Chromium(
-            extensionFolder: extensionFolder,
-            address: #require(URL(string: address + "start"))
-        )
-        defer { chromium.stop() }
-        for _ in 0..<600 where !site.requests.contains(where: { $0.path == "/loaded" }) {
-            try await Task.sleep(nanoseconds: 100_000_000)
-        }
-        let reached = Set(cdn.requests.map(\.path))
-        #expect(reached == ["/e.vtt"])
-        #expect(result.output.hasPrefix("Extension shows \(files.count - reached.count) URLs"), "\(result)")
-        #expect(
-            result.output.contains("e.vtt\": subtitles, because Chromium loads none from an extension"),
-            "\(result)"
-        )
-    }
+    @Test("The Demo's page requests only itself and its changing picture, in Firefox", .startsFirefox)
+    func demoInFirefox() async throws { try await checkDemo(in: Firefox.self) }
 
     /// Writes the extension for the Demo's manifest, and returns its folder.
     private func demoExtension(in folder: TemporaryFolder) async throws -> URL {
@@ -360,7 +260,7 @@ struct BrowserTests {
     @Test("Every kind of resource has the recorded source in Chromium", .startsChromium)
     func chromium() async throws {
         try Repository.compare(
-            try await table(in: Chromium.self),
+            try await table(in: DrivenChromium.self),
             withFixture: "SubstituteTests/Fixtures/WebExtension-Chromium.txt"
         )
     }

@@ -6,12 +6,8 @@ import Testing
 
 @Suite("The toolbar page", .serialized)
 struct ToolbarPageTests {
-    @Test(
-        "A transparent picture is shown on white and on black, and an opaque one only once",
-        .startsChromium,
-        arguments: ["light", "dark"]
-    )
-    func backgrounds(_ scheme: String) async throws {
+    @Test("A transparent picture is shown on white and on black, and an opaque one only once", .startsChromium)
+    func backgrounds() async throws {
         let folder = try TemporaryFolder()
         let picture = #"<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">"#
         try folder.write(picture + "<circle cx='20' cy='20' r='9' fill='white'/></svg>", to: "Site/logo.svg")
@@ -22,19 +18,18 @@ struct ToolbarPageTests {
         try #require(await Tool.run(["extension", site.path, "-o", output.path]).status == 0)
         let browser = try await DrivenChromium(extensionFolder: output)
         defer { browser.stop() }
-        try await browser.command(
-            "Emulation.setEmulatedMedia",
-            ["features": [["name": "prefers-color-scheme", "value": scheme]]]
-        )
-        try await browser.open("chrome-extension://\(browser.extensionID)/toolbar.html")
-        let counts = "[...document.querySelectorAll('#rows li')].map(row => row.querySelectorAll('img').length)"
-        try await browser.wait(until: counts, is: "2,1")
-        let colours = "[...document.querySelectorAll('#rows li:first-child img')].map(image => "
-        #expect(
-            try await browser.text(colours + "getComputedStyle(image).backgroundColor).join(' ')")
-                == "rgb(255, 255, 255) rgb(21, 23, 28)"
-        )
-        #expect(try await browser.text(colours + "getComputedStyle(image).objectFit)") == "scale-down,scale-down")
+        for scheme in ["light", "dark"] {
+            let features = [["name": "prefers-color-scheme", "value": scheme]]
+            try await browser.command("Emulation.setEmulatedMedia", ["features": features])
+            try await browser.open("chrome-extension://\(browser.extensionID)/toolbar.html")
+            let counts = "[...document.querySelectorAll('#rows li')].map(row => row.querySelectorAll('img').length)"
+            try await browser.wait(until: counts, is: "2,1")
+            let images = "[...document.querySelectorAll('#rows li:first-child img')]"
+            let styles = "\(images).map(image => getComputedStyle(image))"
+            let colours = try await browser.text("\(styles).map(style => style.backgroundColor).join(' ')")
+            #expect(colours == "rgb(255, 255, 255) rgb(21, 23, 28)", "\(scheme)")
+            #expect(try await browser.text("\(styles).map(style => style.objectFit)") == "scale-down,scale-down")
+        }
         #expect(browser.complaints == [])
     }
 }

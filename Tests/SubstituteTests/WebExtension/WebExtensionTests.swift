@@ -23,6 +23,17 @@ struct WebExtensionTests {
         await Tool.run(["extension", "Substitutions", "-o", output] + more, in: folder.url)
     }
 
+    /// Writes a manifest and its files, and makes the extension, which must succeed.
+    @discardableResult
+    private func make(of manifest: String, files: [String] = ["a.txt"], _ more: [String] = []) async throws
+        -> Program.Result
+    {
+        try write(manifest, files: files)
+        let result = try await make(more)
+        #expect(result.status == 0, "\(result.errors)")
+        return result
+    }
+
     private func written(_ path: String) throws -> String {
         try String(contentsOf: folder.url.appendingPathComponent("Out/\(path)"), encoding: .utf8)
     }
@@ -49,13 +60,17 @@ struct WebExtensionTests {
 
     @Test("The extension requests only the hosts of the manifest and of --pages, and the tool says how to load it")
     func permissions() async throws {
-        try write(#"{ "https://b.example:8443/a": "a.txt", "//a.example/a": "a.txt" }"#)
-        let result = try await make(["--pages", "WWW.example.com", "--pages=*.example.org"])
-        #expect(result.status == 0 && result.errors == "")
+        // The host of a page counts, too, although no rule answers with the page.
+        let result = try await make(
+            of: #"{ "https://b.example:8443/a": "a.txt", "//a.example/a": "a.txt", "https://site/": "a.html" }"#,
+            files: ["a.txt", "a.html"],
+            ["--pages", "WWW.example.com", "--pages=*.example.org"]
+        )
+        #expect(result.errors == "")
         let manifest = try #require(object("manifest.json") as? [String: Any])
         let hosts = [
             "*://*.example.org/*", "*://www.example.com/*", "http://a.example/*", "https://a.example/*",
-            "https://b.example/*",
+            "https://b.example/*", "https://site/*",
         ]
         #expect(manifest["host_permissions"] as? [String] == hosts)
         #expect(manifest["permissions"] as? [String] == ["declarativeNetRequestWithHostAccess"])
@@ -68,16 +83,15 @@ struct WebExtensionTests {
 
     @Test("Copies lie at the paths of their URLs, so that relative addresses work, even with odd names")
     func layout() async throws {
-        try write(
-            """
-            { "https://h/css/a.css": "a.css", "http://h/css/a.css": "b.css", "https://h/css/A.css": "b.css", "//h:81/": "a.css",
-              "https://h/api": { "file": "a.json" }, "https://h/api/x": { "file": "b", "type": "image/png" },
-              "https://h/p?1": "a.css", "https://h/p?2": "b.css", "https://h/con.txt": "a.txt", "https://h/x/%2Fy.txt": "a.txt",
-              "https://h/\(String(repeating: "n", count: 300)).txt": "a.txt" }
-            """,
+        try await make(
+            of: """
+                { "https://h/css/a.css": "a.css", "http://h/css/a.css": "b.css", "https://h/css/A.css": "b.css", "//h:81/": "a.css",
+                  "https://h/api": { "file": "a.json" }, "https://h/api/x": { "file": "b", "type": "image/png" },
+                  "https://h/p?1": "a.css", "https://h/p?2": "b.css", "https://h/con.txt": "a.txt", "https://h/x/%2Fy.txt": "a.txt",
+                  "https://h/\(String(repeating: "n", count: 300)).txt": "a.txt" }
+                """,
             files: ["a.css", "b.css", "a.json", "b", "a.txt"]
         )
-        #expect(try await make().status == 0)
         #expect(
             try rules().map { $0.replacingOccurrences(of: String(repeating: "n", count: 300), with: "nnn") } == [
                 "|http://h/css/a.css| → /files/h/css/a-2.css", "|http://h:81/| → /files/h_81/index.css",
@@ -92,16 +106,17 @@ struct WebExtensionTests {
         )
     }
 
-    @Test("A file of unknown type keeps its extension, so that stylesheets find it")
+    @Test("A file of unknown type, or of a font's other type, keeps its extension, so that stylesheets find it")
     func unknownTypes() async throws {
-        let unknown = #""type": "application/octet-stream""#
-        try write(
-            #"{ "https://h/a.otf": { "file": "a.otf", \#(unknown) }, "https://h/b": { "file": "a.otf", \#(unknown) } }"#,
-            files: ["a.otf"]
-        )
-        #expect(try await make().status == 0)
-        #expect(try rules().contains("|https://h/a.otf| → /files/h/a.otf"))
-        #expect(try rules().contains("|https://h/b| → /files/h/b.bin"))
+        let unknown = #""file": "a.txt", "type": "application/octet-stream""#
+        let font = #""file": "a.txt", "type": "application/font-woff""#
+        let entries = [("a.otf", unknown), ("b", unknown), ("c.woff", font)].map { "\"https://h/\($0)\": { \($1) }" }
+        try await make(of: "{ \(entries.joined(separator: ", ")) }")
+        // A font also has a rule for URLs with a fragment.
+        for rule in [
+            "|https://h/a.otf| → /files/h/a.otf", "|https://h/b| → /files/h/b.bin",
+            "|https://h/c.woff| → /files/h/c.woff", "|https://h/c.woff# → /files/h/c.woff",
+        ] { #expect(try rules().contains(rule), "\(rule)") }
     }
 
     @Test(
@@ -124,8 +139,7 @@ struct WebExtensionTests {
 
     @Test("A URL that is not in normal form has rules for both spellings")
     func spellings() async throws {
-        try write(#"{ "https://h/%7ea/%c3%bc.txt?%7e": "a.txt", "https://H:443/./b": "a.txt" }"#, files: ["a.txt"])
-        #expect(try await make().status == 0)
+        try await make(of: #"{ "https://h/%7ea/%c3%bc.txt?%7e": "a.txt", "https://H:443/./b": "a.txt" }"#)
         #expect(
             try rules().map { $0.components(separatedBy: " → ")[0] } == [
                 "|https://h/%7ea/%c3%bc.txt?%7e|", "|https://h/%7ea/%c3%bc.txt?~|", "|https://h/b|",
@@ -136,25 +150,20 @@ struct WebExtensionTests {
 
     @Test("A page has no rule, because a service worker would keep its copy, and is reported once")
     func pages() async throws {
-        try write(
-            #"{ "https://h/": "f/", "https://h/x": { "file": "a.txt", "type": "application/xhtml+xml" } }"#,
+        let result = try await make(
+            of: #"{ "https://h/": "f/", "https://h/x": { "file": "a.txt", "type": "application/xhtml+xml" } }"#,
             files: ["a.txt", "f/index.html", "f/a.css"]
         )
-        let result = try await make()
         #expect(try rules() == ["|https://h/a.css| → /files/h/a.css"])
         let reason = "a page, because pages always come from the network"
-        #expect(
-            result.output.contains(
-                """
-                Left to the network:
-                  line 1 "https://h/": \(reason) (2 URLs)
-                  line 1 "https://h/x": \(reason)
+        let list = """
+            Left to the network:
+              line 1 "https://h/": \(reason) (2 URLs)
+              line 1 "https://h/x": \(reason)
 
-                To see the site
-                """
-            ),
-            "\(result.output)"
-        )
+            To see the site
+            """
+        #expect(result.output.contains(list), "\(result.output)")
         #expect(result.output.hasSuffix("keep it from starting: browsers accept no redirect for them.\n"))
         #expect(try written("toolbar.html").contains(reason))
     }
@@ -176,10 +185,7 @@ struct WebExtensionTests {
 
     /// Returns the files at the extension's root, without the files that every extension has.
     private func rootFiles() throws -> [String] {
-        let own = [
-            "icon.png", "manifest.json", "rules.json", "toolbar.html", "toolbar.js",
-            "written-by-substitute.txt",
-        ]
+        let own = WebExtension.fileNames + ["written-by-substitute.txt"]
         var isFolder: ObjCBool = false
         return try names(in: "Out").filter { name in
             let path = folder.url.appendingPathComponent("Out/\(name)").path
@@ -193,16 +199,12 @@ struct WebExtensionTests {
         return (manifest["web_accessible_resources"] as? [[String: [String]]])?.first?["resources"]
     }
 
-    @Test(
-        "Only files that are referenced from the root, and their own references, have a copy there"
-    )
+    @Test("Only files that are referenced from the root, and their own references, have a copy there")
     func roots() async throws {
         try write(
             #"{ "https://h/": "h/", "http://h/img/b%20c.png": "h/img/b c.png" }"#,
-            files: [
-                "h/img/a.png", "h/img/b c.png", "h/img/d.png", "h/img/unnamed.png", "h/logo.png", "h/js/c.js",
-                "h/index.html",
-            ]
+            files: ["img/a.png", "img/b c.png", "img/d.png", "img/unnamed.png", "logo.png", "js/c.js", "index.html"]
+                .map { "h/\($0)" }
         )
         let texts = [
             "css/a.css": "@import '/css/b.css'; a { b: url(../img/d.png) }",
@@ -211,17 +213,11 @@ struct WebExtensionTests {
         ]
         for (path, text) in texts { try folder.write(text, to: "Substitutions/h/\(path)") }
         let result = try await make()
-        #expect(
-            try rootFiles() == ["css/b.css", "img/a.png", "img/b c.png", "js/b.mjs", "js/c.js", "logo.png"]
-        )
+        #expect(try rootFiles() == ["css/b.css", "img/a.png", "img/b c.png", "js/b.mjs", "js/c.js", "logo.png"])
         #expect(try accessible() == ["files/*", "css/*", "img/*", "js/*", "logo.png"])
         #expect(try written("css/b.css") == texts["css/b.css"])
-        #expect(
-            result.output.contains(
-                "\n6 files, 127 bytes, are in it twice, because stylesheets and scripts refer to them from the root\n"
-            ),
-            "\(result.output)"
-        )
+        let note = "6 files, 127 bytes, are in it twice, because stylesheets and scripts refer to them from the root"
+        #expect(result.output.contains("\n\(note)\n"), "\(result.output)")
         // The next run replaces the copies at the extension's root.
         try folder.write("a { b: url(../img/d.png) }", to: "Substitutions/h/css/a.css")
         try folder.write("", to: "Substitutions/h/js/a.js")
@@ -240,12 +236,11 @@ struct WebExtensionTests {
         ]
     )
     func disagreement(more: String, isUnreadable: Bool) async throws {
-        try write(
-            "{ \"https://h/a.css\": \"h.css\", \"https://h/x.png\": \"h.png\", \(more) }",
+        try folder.write("a { b: url(/x.png) }", to: "Substitutions/h.css")
+        try await make(
+            of: "{ \"https://h/a.css\": \"h.css\", \"https://h/x.png\": \"h.png\", \(more) }",
             files: ["h.png", "i.png"]
         )
-        try folder.write("a { b: url(/x.png) }", to: "Substitutions/h.css")
-        #expect(try await make().status == 0)
         #expect(try rootFiles() == (isUnreadable ? [] : ["x.png"]))
     }
 
@@ -258,37 +253,31 @@ struct WebExtensionTests {
         ]
     )
     func reserved(path: String) async throws {
-        try write(
-            "{ \"https://h/a.css\": \"a.css\", \"https://h/\(path)\": { \"file\": \"a.png\", \"type\": \"image/png\" } }",
-            files: ["a.png"]
-        )
         try folder.write("a { b: url(/\(path)) }", to: "Substitutions/a.css")
-        #expect(try await make().status == 0)
+        let entry = "{ \"file\": \"a.png\", \"type\": \"image/png\" }"
+        let manifest = "{ \"https://h/a.css\": \"a.css\", \"https://h/\(path)\": \(entry) }"
+        try await make(of: manifest, files: ["a.png"])
         #expect(try rootFiles() == [])
         #expect(try accessible() == ["files/*"])
     }
 
     @Test("Only one of two paths that collide at the root has a copy there")
     func rootCollisions() async throws {
-        try write(
-            #"""
-            { "https://h/a.css": "a.css", "https://h/A.png": "a.png", "https://h/a.png": "b.png",
-              "https://h/x.png": "a.png", "https://h/x.png/y.png": "b.png" }
-            """#,
+        let style = "a { b: url(/a.png), url(/A.png), url(/x.png), url(/x.png/y.png) }"
+        try folder.write(style, to: "Substitutions/a.css")
+        try await make(
+            of: #"""
+                { "https://h/a.css": "a.css", "https://h/A.png": "a.png", "https://h/a.png": "b.png",
+                  "https://h/x.png": "a.png", "https://h/x.png/y.png": "b.png" }
+                """#,
             files: ["a.png", "b.png"]
         )
-        try folder.write(
-            "a { b: url(/a.png), url(/A.png), url(/x.png), url(/x.png/y.png) }",
-            to: "Substitutions/a.css"
-        )
-        #expect(try await make().status == 0)
         #expect(try rootFiles() == ["A.png", "x.png"])
     }
 
     @Test("Entries with a last day are reported")
     func remarks() async throws {
-        try write(#"{ "https://h/a.css": { "file": "a.css", "until": "2099-01-01" } }"#, files: ["a.css"])
-        let result = try await make()
+        let result = try await make(of: #"{ "https://h/a.css": { "file": "a.txt", "until": "2099-01-01" } }"#)
         #expect(result.output.contains("until you run this again:\n  line 1 \"https://h/a.css\": 2099-01-01\n"))
         #expect(!result.output.contains("Left to the network"))
     }
@@ -305,10 +294,7 @@ struct WebExtensionTests {
             let result = await Tool.run(["extension", manifest, "-o", name], in: place)
             let isRefused = name != "inner"
             #expect((result.status == 2) == isRefused, "\(name)")
-            #expect(
-                result.errors.contains("is the folder you are in, or one around it") == isRefused,
-                "\(result.errors)"
-            )
+            #expect(result.errors.contains("is the folder you are in, or one around it") == isRefused, "\(result)")
         }
     }
 
@@ -317,16 +303,13 @@ struct WebExtensionTests {
         arguments: [[], ["1/list"], ["1/files/a.txt", "1/list"], ["2/files/a.txt", "1/list", "2/list"]]
     )
     func killed(left: [String]) async throws {
-        try write(#"{ "https://h/a": "a.txt" }"#, files: ["a.txt"])
-        #expect(try await make().status == 0)
+        try await make(of: #"{ "https://h/a": "a.txt" }"#)
         let whole = try names(in: "Out")
         let staging = folder.url.appendingPathComponent(".Out.substitute")
         try FileManager.default.createDirectory(at: staging, withIntermediateDirectories: false)
         for path in left { try folder.write("left", to: ".Out.substitute/\(path)") }
         // Where two folders cannot be exchanged, a killed run may have moved the old one aside.
-        if left.count > 2 {
-            try FileManager.default.removeItem(at: folder.url.appendingPathComponent("Out"))
-        }
+        if left.count > 2 { try FileManager.default.removeItem(at: folder.url.appendingPathComponent("Out")) }
         #expect(try await make().status == 0)
         #expect(try names(in: "Out") == whole)
         #expect(!FileManager.default.fileExists(atPath: staging.path))
@@ -349,35 +332,15 @@ struct WebExtensionTests {
         #expect(try names(in: ".").allSatisfy { !$0.hasPrefix(".") })
     }
 
-    @Test("Long paths and different spellings of a letter have separate copies of the right type")
-    func oddCopies() async throws {
-        let long = (0..<8).map { _ in String(repeating: "n", count: 94) }.joined(separator: "/")
-        try write(
-            """
-            { "https://h/\(long)/a.css": "a.css", "https://i/\(long)/a.css": "b.css", "https://h/\(long)/a.js": "a.js",
-              "https://h/%C3%A9/a.css": "a.css", "https://h/e%CC%81/a.css": "b.css",
-              "https://h/%C3%A9/b.css": "a.css", "https://h/e%CC%81/b.css": "a.css" }
-            """,
-            files: ["a.css", "b.css", "a.js"]
-        )
-        let result = try await make()
-        #expect(result.status == 0, "\(result.errors)")
-        // `rules()` has checked that each file exists.
-        let paths = try rules().compactMap { $0.components(separatedBy: " → ").last }
-        #expect(Set(paths).count == 6 && paths.filter { $0.hasSuffix(".css") }.count == 6, "\(paths)")
-        #expect(paths.filter { $0.hasSuffix(".js") }.count == 1)
-    }
-
     @Test("A file has a copy for each of its types, but none for hosts that browsers refuse")
     func types() async throws {
-        try write(
-            """
-            { "https://x.test/a?1": { "file": "a.txt", "type": "text/css" }, "https://x.test/a?2": { "file": "a.txt", "type": "text/javascript" },
-              "https://1.2.3.400/a": "a.txt", "https://exa_mple.test/a": "a.txt", "https://-x.test/a": "a.txt",
-              "https://[::1]/a": "a.txt", "https://[0::1]/a": "a.txt", "https://127.0.0.1/a": "a.txt" }
-            """
+        let result = try await make(
+            of: """
+                { "https://x.test/a?1": { "file": "a.txt", "type": "text/css" }, "https://x.test/a?2": { "file": "a.txt", "type": "text/javascript" },
+                  "https://1.2.3.400/a": "a.txt", "https://exa_mple.test/a": "a.txt", "https://-x.test/a": "a.txt",
+                  "https://[::1]/a": "a.txt", "https://[0::1]/a": "a.txt", "https://127.0.0.1/a": "a.txt" }
+                """
         )
-        let result = try await make()
         #expect(
             try rules() == [
                 "|https://127.0.0.1/a| → /files/127.0.0.1/a.txt", "|https://[::1]/a| → /files/%5B__1%5D/a.txt",
@@ -390,71 +353,18 @@ struct WebExtensionTests {
         }
     }
 
-    @Test("With the types that common servers send, files keep their names and none is left to the network")
-    func serverTypes() async throws {
-        // First the types of nginx 1.22 (conf/mime.types), then the types of Apache, then the types of Python. The S3
-        // command line uses Python's types.
-        let types = """
-            application/javascript js application/javascript mjs text/xml xml image/x-icon ico image/x-ms-bmp bmp
-            audio/x-m4a m4a video/x-m4v m4v application/rss+xml rss text/css css image/jpeg jpg font/woff woff
-            application/x-javascript js text/javascript mjs image/vnd.microsoft.icon ico image/jpg jpg image/pjpeg jpeg
-            image/x-png png application/font-woff woff application/font-woff2 woff2 application/x-font-woff woff
-            application/x-font-ttf ttf application/x-font-ttf ttc application/x-font-otf otf font/sfnt otf
-            application/font-sfnt ttf application/vnd.ms-opentype otf application/x-font-truetype ttf
-            application/x-font-opentype otf audio/x-wav wav audio/wave wav audio/mp3 mp3 video/mp4 m4v text/json json
-            audio/x-flac flac video/x-matroska mkv application/x-gzip gz application/json;charset=utf-8 json
-            """.split { " \n".contains($0) }.map(String.init)
-        var entries: [String] = []
-        var expected: [String] = []
-        for index in stride(from: 0, to: types.count, by: 2) {
-            let name = "\(index).\(types[index + 1])"
-            entries.append("\"https://h/\(name)\": { \"file\": \"a.txt\", \"type\": \"\(types[index])\" }")
-            expected.append("|https://h/\(name)| → /files/h/\(name)")
-        }
-        try write("{ \(entries.joined(separator: ",\n")) }")
-        let result = try await make()
-        #expect(result.status == 0 && !result.output.contains("Left to the network"), "\(result.output)")
-        #expect(try rules().filter { !$0.contains("#") } == expected.sorted())
-        // A font also has a rule for URLs with a fragment, even if its media type has a name other than `font/woff`.
-        let font = try #require(types.firstIndex(of: "application/font-woff"))
-        #expect(try rules().contains("|https://h/\(font).woff# → /files/h/\(font).woff"))
-    }
-
-    @Test("All 45 scripts with the type application/javascript, which nginx sends, come from the files")
-    func scripts() async throws {
-        let names = (1...45).map { "\($0).js" }
-        let entries = names.map { "\"https://h/\($0)\": { \"file\": \"a.txt\", \"type\": \"application/javascript\" }" }
-        try write("{ \(entries.joined(separator: ",\n")) }")
-        let result = try await make()
-        #expect(
-            result.output.hasPrefix("Out shows 45 URLs, 1 file, ") && !result.output.contains("Left to the network")
-        )
-        #expect(try rules() == names.map { "|https://h/\($0)| → /files/h/\($0)" }.sorted())
-    }
-
     @Test("Hostile names become portable file names, and are plain text in the toolbar page")
     func hostile() async throws {
         let names = [
             "a'b\"c.css", "st*r.css", "p|pe.css", "c^t.css", "100%.css", "日本.css", "<script>.css", "con.css", "x y.css",
         ]
-        try write(#"{ "https://h/": "./" }"#, files: names)
-        let result = try await make()
-        #expect(result.status == 0, "\(result.errors)")
+        try await make(of: #"{ "https://h/": "./" }"#, files: names)
         #expect(try rules().count >= names.count)
         for path in try self.names(in: "Out/files") {
             #expect(!path.contains { "\\:*?\"<>|".contains($0) }, "\(path)")
         }
         let page = try written("toolbar.html")
         #expect(page.contains("\\u003cscript>.css") && !page.contains("<script>.css"))
-    }
-
-    @Test("A page's host is requested, too, if everything else lies on other hosts")
-    func pageHost() async throws {
-        try write(#"{ "https://site/": "a.html", "https://cdn/a.css": "a.css" }"#, files: ["a.html", "a.css"])
-        let result = try await make()
-        #expect(result.status == 0 && result.output.contains("shows 1 URL"), "\(result)")
-        let manifest = try JSONSerialization.jsonObject(with: Data(written("manifest.json").utf8)) as? [String: Any]
-        #expect(manifest?["host_permissions"] as? [String] == ["https://cdn/*", "https://site/*"])
     }
 
     @Test("The same manifest always gives the same bytes")
@@ -481,13 +391,10 @@ struct WebExtensionTests {
         try write(#"{ "https://h/a": "a.txt" }"#)
         try folder.write("mine", to: "Mine/file.txt")
         try folder.write("a file", to: "File")
-        try FileManager.default.createDirectory(
-            at: folder.url.appendingPathComponent("Empty"),
-            withIntermediateDirectories: true
-        )
+        let empty = folder.url.appendingPathComponent("Empty")
+        try FileManager.default.createDirectory(at: empty, withIntermediateDirectories: true)
         for (output, sentence) in [
             ("Mine", "\"Mine\" holds files that this tool did not write"), ("File", "\"File\" is a file"),
-            (".", "is the folder you are in"),
             ("Substitutions/Out", "lies in the manifest's folder"), ("Substitutions", "lies in the manifest's folder"),
             ("none/Out", "does not exist"), ("", "name the folder to write"),
         ] {
@@ -501,8 +408,7 @@ struct WebExtensionTests {
         for name in ["_metadata/generated_indexed_rulesets/_ruleset1", ".DS_Store"] {
             try folder.write("x", to: "Out/\(name)")
         }
-        try write(#"{ "https://h/b": "a.txt" }"#)
-        #expect(try await make().status == 0)
+        try await make(of: #"{ "https://h/b": "a.txt" }"#)
         #expect(try rules() == ["|https://h/b| → /files/h/b.txt"])
         #expect(try !names(in: "Out").contains("files/h/a.txt"))
         try folder.write("mine", to: "Out/files/notes.txt")
@@ -514,32 +420,25 @@ struct WebExtensionTests {
             try folder.write("mine", to: "Out/\(name)")
             #expect(try await make().errors.contains("did not write \"Out/\(name)\""), "\(name)")
         }
-        try FileManager.default.createSymbolicLink(
-            atPath: folder.url.appendingPathComponent("Dangling").path,
-            withDestinationPath: "nowhere"
-        )
+        let link = folder.url.appendingPathComponent("Dangling").path
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "nowhere")
         #expect(try await make(output: "Dangling").status == 2)
         #expect(try await make(output: "Empty/.").status == 0)
     }
 
     @Test("On a full disk, the old folder stays")
     func fullDisk() async throws {
-        try write(#"{ "https://h/a": "a.txt" }"#)
-        #expect(try await make().status == 0)
+        try await make(of: #"{ "https://h/a": "a.txt" }"#)
         let paths = try names(in: "Out")
         try folder.write(String(repeating: "x", count: 1_000_000), to: "Substitutions/a.txt")
         // With a limit on the size of files, writing fails in the same way as on a full disk.
         let command = "trap '' XFSZ; ulimit -f 100; exec \"$0\" extension Substitutions -o Out"
         let result = try await Program.run("/bin/sh", ["-c", command, Tool.url.path], in: folder.url)
-        #expect(
-            result.status == 1 && result.errors.contains("\"Out\" cannot be written, and is left as it was: "),
-            "\(result.errors)"
-        )
+        let sentence = "\"Out\" cannot be written, and is left as it was: "
+        #expect(result.status == 1 && result.errors.contains(sentence), "\(result.errors)")
         #expect(try names(in: "Out") == paths)
         #expect(try written("files/h/a.txt") == "a.txt")
-        #expect(
-            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == ["Out", "Substitutions"]
-        )
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder.url.path)) == ["Out", "Substitutions"])
     }
 
     @Test("Entries that have no rule are listed, and a manifest with only such entries is refused")
@@ -580,10 +479,8 @@ struct WebExtensionTests {
     )
     func mostRules() async throws {
         let entries = (0..<14_990).map { "\"//h/a.txt?\($0)\": \"a.txt\"" }
-        let lists =
-            "\"https://h/l\": { \"file\": \"a.txt\", \"ignoreQuery\": [\(["a", "b", "c"].map { "\"\($0)\"" }.joined(separator: ","))] }"
-        try write("{ \((entries + [lists]).joined(separator: ",\n")) }")
-        #expect(try await make().status == 0)
+        let lists = #""https://h/l": { "file": "a.txt", "ignoreQuery": ["a","b","c"] }"#
+        try await make(of: "{ \((entries + [lists]).joined(separator: ",\n")) }")
         #expect(try rules().count == 29_984)
         try write(
             "{ \((entries + (0..<11).map { "\"//i/\($0)\": \"a.txt\"" }).joined(separator: ",\n")),\n\"//j/\": \"f/\" }",
@@ -591,11 +488,8 @@ struct WebExtensionTests {
         )
         let result = try await make()
         #expect(result.status == 1)
-        #expect(
-            result.errors.contains("needs 30010 rules, and browsers accept 30000")
-                && result.errors.contains("\"//j/\": 8\n"),
-            "\(result.errors)"
-        )
+        #expect(result.errors.contains("needs 30010 rules, and browsers accept 30000"), "\(result.errors)")
+        #expect(result.errors.contains("\"//j/\": 8\n"), "\(result.errors)")
     }
 
     @Test("For too many regular expressions, the tool fails and names the costliest entries")
@@ -606,10 +500,8 @@ struct WebExtensionTests {
         }
         try write("{ \(expressions.joined(separator: ",\n")) }")
         let many = try await make()
-        #expect(
-            many.errors.contains("needs 1200 rules with regular expressions, and browsers accept 1000")
-                && many.errors.contains("\"https://h/y\": 100")
-        )
+        #expect(many.errors.contains("needs 1200 rules with regular expressions, and browsers accept 1000"))
+        #expect(many.errors.contains("\"https://h/y\": 100"))
     }
 
     @Test(

@@ -135,36 +135,4 @@ package final class Exchange: Load, @unchecked Sendable {
             task.begin(next)
         }
     }
-
-    /// Sends a challenge that asks for a password.
-    package func challenge(
-        _ answered: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        guard !hasStopped, let url = request.url else { return }
-        let space = URLProtectionSpace(
-            host: url.host ?? "",
-            port: 443,
-            protocol: "https",
-            realm: "r",
-            authenticationMethod: NSURLAuthenticationMethodHTTPBasic
-        )
-        let challenge = URLAuthenticationChallenge(
-            protectionSpace: space,
-            proposedCredential: nil,
-            previousFailureCount: 0,
-            failureResponse: nil,
-            error: nil,
-            sender: NobodyAnswers()
-        )
-        task.receive(challenge, answered: answered)
-    }
-}
-
-/// A sender that is never used: sessions answer challenges with the completion handler.
-private final class NobodyAnswers: NSObject, URLAuthenticationChallengeSender, Sendable {
-    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
-    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
-    func cancel(_ challenge: URLAuthenticationChallenge) {}
-    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
-    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
 }

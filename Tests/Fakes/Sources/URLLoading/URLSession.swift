@@ -92,16 +92,6 @@ public final class URLSession: NSObject, @unchecked Sendable {
 
     public func dataTask(with request: URLRequest) -> URLSessionDataTask { URLSessionDataTask(request, in: self) }
 
-    /// Returns a task whose response goes to a completion handler, and not to the session's delegate.
-    public func dataTask(
-        with request: URLRequest,
-        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
-    ) -> URLSessionDataTask {
-        let task = URLSessionDataTask(request, in: self)
-        task.handler = completionHandler
-        return task
-    }
-
     public func finishTasksAndInvalidate() {}
 
     public func invalidateAndCancel() { for task in tasks.withLock({ $0 }) { task.cancel() } }
@@ -148,9 +138,6 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     /// "Methods not implemented on this delegate will still be forwarded to the session delegate" (NSURLSession.h).
     /// This fake does not forward them.
     public var delegate: (any URLSessionTaskDelegate)?
-    // Set before the task is resumed.
-    fileprivate var handler: (@Sendable (Data?, URLResponse?, (any Error)?) -> Void)?
-    private var body = Data()
     let session: URLSession
     private let calls = Locked<[@Sendable () -> Void]>([])
     private let turn = NSRecursiveLock()
@@ -231,7 +218,6 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     }
 
     func receive(_ data: Data) {
-        if handler != nil { return lock.withLock { body += data } }
         enqueueWhileRunning { session, task, delegate in
             delegate?.urlSession(session, dataTask: task, didReceive: data)
         }
@@ -247,7 +233,6 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         lock.withLock {
             guard values.state == .running, let task = self as? URLSessionDataTask else { return }
             change(&values)
-            if handler != nil { return }
             self.call { [session, taskDelegate] in
                 call(session, task, taskDelegate as? any URLSessionDataDelegate)
             }
@@ -287,8 +272,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
             guard values.state != .completed else { return }
             (values.state, values.error, load) = (.completed, error, nil)
             session.tasks.withLock { $0.removeAll { $0 === self } }
-            call { [self, session, taskDelegate, body, response = values.response] in
-                if let handler { return handler(error == nil ? body : nil, error == nil ? response : nil, error) }
+            call { [self, session, taskDelegate] in
                 taskDelegate?.urlSession(session, task: self, didCompleteWithError: error)
             }
         }
@@ -296,5 +280,3 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
 }
 
 public final class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
-public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
-public final class URLSessionUploadTask: URLSessionTask, @unchecked Sendable {}

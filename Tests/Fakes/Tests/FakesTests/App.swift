@@ -124,16 +124,6 @@ final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
     func urlSession(
         _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        note("challenge", task)
-        completionHandler(.useCredential, URLCredential(user: "me", password: "secret", persistence: .none))
-    }
-
-    func urlSession(
-        _ session: URLSession,
         dataTask: URLSessionDataTask,
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void

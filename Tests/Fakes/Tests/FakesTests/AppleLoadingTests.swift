@@ -102,57 +102,6 @@ extension InstalledTests {
             }
         }
 
-        @Test("The response after a redirect is archived for the URL that was requested")
-        func copyAfterRedirect() async throws {
-            let app = try App(archive: true)
-            Network.shared.answer = { exchange in
-                let isFirst = exchange.request.url?.path == "/page"
-                isFirst ? exchange.redirect(to: "https://h/next") : exchange.answer(200, "kept", ["ETag": "\"1\""])
-            }
-            for (isOffline, events) in [
-                (false, ["redirect to https://h/next", "200 from https://h/next", "kept", "end"]),
-                (true, ["200 from https://h/next", "kept", "end"]),
-            ] {
-                let client = Client()
-                Network.shared.isOffline = isOffline
-                #expect(try await client.events(of: "https://h/page", in: app.session(client)) == events)
-            }
-        }
-
-        @Test("An accepted redirect is followed, however late the app decides", arguments: [false, true])
-        func followedLate(isShared: Bool) async throws {
-            let app = try App()
-            // Some apps ask the user before they follow a redirect.
-            let client = Client(decide: { request, follow in
-                DispatchQueue.global().asyncAfter(deadline: .now() + 0.8) { follow(request) }
-            })
-            Network.shared.answer = { exchange in
-                exchange.request.url?.path == "/late"
-                    ? exchange.redirect(to: "https://h/next") : exchange.answer(200, "next")
-            }
-            let events = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
-            #expect(events == ["redirect to https://h/next", "200 from https://h/next", "next", "end"])
-        }
-
-        @Test("If the app refuses a redirect, the 302 is the response, with its body", arguments: [false, true])
-        func refused(isShared: Bool) async throws {
-            let app = try App()
-            let client = Client(decide: { $1(nil) })
-            Network.shared.answer = { $0.redirect(to: "https://h/next") }
-            let events = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
-            #expect(events == ["redirect to https://h/next", "302 from https://h/late", "Found", "end"])
-        }
-
-        @Test("If an entry names the target of a redirect, its file answers without the network")
-        func redirectedToFile() async throws {
-            let app = try App()
-            let client = Client()
-            Network.shared.answer = { $0.redirect(to: "https://h/a") }
-            let events = try await client.events(of: "https://h/late", in: app.session(client))
-            #expect(events == ["redirect to https://h/a", "200 from https://h/a", "a file", "end"])
-            #expect(Network.shared.asked.count == 1)
-        }
-
         @Test("The request of a redirect is substituted when the app loads it itself")
         func loadedAnew() async throws {
             let app = try App()
@@ -212,37 +161,15 @@ extension InstalledTests {
             #expect(Network.shared.asked.count == 2)
         }
 
-        @Test("An observer sees each request of a session that consults the protocol", arguments: [false, true])
-        func notes(isShared: Bool) async throws {
-            let app = try App()
-            let notes = Notes()
-            app.cache.observer = notes
-            Network.shared.answer = { exchange in
-                switch exchange.request.url?.path {
-                case "/moved": exchange.redirect(to: "https://h/next")
-                case "/late": exchange.answer(404, "gone")
-                default: exchange.answer(200, "network")
-                }
-            }
-            for path in ["a", "page", "moved", "late"] {
-                let client = Client()
-                _ = try await client.events(of: "https://h/\(path)", in: isShared ? .shared : app.session(client))
-            }
-            // Requests of the backing session are not recorded, because they belong to another session.
-            #expect(
-                notes.all == [
-                    "/a: answered with 6", "/page: asked", "/moved: asked", "/next: asked", "/late: asked",
-                    "/late: received 404", "/late: answered with 6",
-                ]
-            )
-            app.cache.observer = nil
-        }
-
-        @Test("Each load is reported once to the app's closure", arguments: ["shared", "registered", "unregistered"])
+        @Test(
+            "An observer and the app's closure see each load of a session once",
+            arguments: ["shared", "registered", "unregistered"]
+        )
         func events(kind: String) async throws {
             let app = try App()
-            let notes = Notes()
-            let reporter = notes.follow(app.cache)
+            let (notes, reported) = (Notes(), Notes())
+            app.cache.observer = notes
+            let reporter = reported.follow(app.cache)
             Network.shared.answer = { exchange in
                 switch exchange.request.url?.path {
                 case "/moved": exchange.redirect(to: "https://h/next")
@@ -263,9 +190,14 @@ extension InstalledTests {
                 _ = try await client.events(of: "https://h/\(path)", in: session)
             }
             reporter.queue.sync {}
+            let isLoaded = kind != "unregistered"
             // URL loading asks again after a redirect.
             let begun = ["/a: hit file.txt", "/page: miss", "/moved: miss", "/next: miss", "/late: miss"]
-            #expect(notes.all == begun + (kind == "unregistered" ? [] : ["/late: fallback file.txt"]))
+            #expect(reported.all == begun + (isLoaded ? ["/late: fallback file.txt"] : []))
+            // Requests of the backing session are not recorded, because they belong to another session.
+            let seen = ["/a: answered with 6", "/page: asked", "/moved: asked", "/next: asked", "/late: asked"]
+            #expect(!isLoaded || notes.all == seen + ["/late: received 404", "/late: answered with 6"])
+            app.cache.observer = nil
         }
 
         @Test("The cache does not report the request of a backing session a second time")
@@ -305,19 +237,6 @@ extension InstalledTests {
                 ]
             )
             app.cache.observer = nil
-        }
-
-        @Test("The app's answer to a challenge reaches the network")
-        func challenge() async throws {
-            let app = try App()
-            let client = Client()
-            Network.shared.answer = { exchange in
-                exchange.challenge { disposition, credential in
-                    exchange.answer(200, "\(disposition) \(credential?.user ?? "")")
-                }
-            }
-            let events = try await client.events(of: "https://h/late", in: app.session(client))
-            #expect(events == ["challenge", "200 from https://h/late", "useCredential me", "end"])
         }
 
         /// Actions of a server, each with the events that the session's delegate then receives.
@@ -377,24 +296,6 @@ extension InstalledTests {
             #expect(taken?.description.hasPrefix("another ") == true)
             #expect(unlisted?.localizedDescription.hasPrefix("useSubstitutions() was not called") == true)
             withExtendedLifetime((first, second)) {}
-        }
-
-        @Test("One call creates a registered session, and does not change the configuration")
-        func substituting() async throws {
-            let app = try App()
-            Network.shared.answer = { $0.answer(404, "gone") }
-            let configuration = URLSessionConfiguration.default
-            let clients = [Client(), Client()]
-            let sessions = clients.map { URLSession(substituting: configuration, delegate: $0) }
-            for (client, session) in zip(clients, sessions) {
-                try session.registerForSubstitutions()
-                #expect(
-                    try await client.events(of: "https://h/late", in: session)
-                        == ["200 from https://h/late", "a file", "end"]
-                )
-            }
-            #expect(configuration.protocolClasses?.isEmpty == true)
-            withExtendedLifetime(app) {}
         }
     }
 }

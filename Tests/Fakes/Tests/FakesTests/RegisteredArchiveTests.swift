@@ -10,17 +10,13 @@ import Testing
 extension InstalledTests {
     @Suite("Archives in registered sessions", .everyLoadingMode)
     final class RegisteredArchiveTests: ServerSuite {
-        private func makeArchive(
-            _ manifest: String = "{}",
-            keepsNetworkFirst: Bool = false
-        ) throws -> OfflineArchive {
+        private func makeArchive() throws -> OfflineArchive {
             let archive = try OfflineArchive(
                 directory: folder.url.appendingPathComponent("archive"),
                 capacity: 10_000_000,
-                hosts: ["127.0.0.1"],
-                keepsNetworkFirst: keepsNetworkFirst
+                hosts: ["127.0.0.1"]
             )
-            try install(manifest, archive)
+            try install("{}", archive)
             return archive
         }
 
@@ -96,20 +92,6 @@ extension InstalledTests {
             }
         }
 
-        @Test("What a session adds to its requests counts as theirs")
-        func sessionFields() async throws {
-            let site = try LoopbackServer { _ in .text("page") }
-            defer { site.stop() }
-            let archive = try makeArchive()
-            let client = StrictClient()
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.httpAdditionalHeaders = ["X-User-Id": "1"]
-            let session = URLSession(substituting: configuration, delegate: client)
-            #expect(await client.load(session.dataTask(with: request("page", of: site))).text == "page")
-            archive.directory.queue.sync {}
-            #expect(archive.copies.isEmpty && archive.refusalCounts == [.requestField("X-User-Id"): 1])
-        }
-
         @Test("While a copy is being read, other loads go on, and the task may be cancelled")
         func slowCopy() async throws {
             let site = try LoopbackServer { _ in .text("page") }
@@ -135,74 +117,6 @@ extension InstalledTests {
                 #expect(cancels ? result.error == .cancelled : result.text == "page")
             }
             #expect(client.complaints == [])
-        }
-
-        @Test("The newer of copy and file answers offline and after silence, and the file after a status")
-        func newest() async throws {
-            final class Mode: Sendable {
-                let value = Locked("page")
-            }
-            let mode = Mode()
-            let site = try LoopbackServer { _ in
-                switch mode.value.value {
-                case "silent": .init(transfer: .silent)
-                case "404": .text("none", status: 404)
-                default: .text(Self.networkText)
-                }
-            }
-            let manifest = "{ \"\(site.url)/page\": { \"file\": \"a.txt\", \"when\": [404, \"offline\", \"1s\"] } }"
-            for keeps in [false, true] {
-                _ = mode.value.replace(with: "page")
-                let archive = try makeArchive(manifest, keepsNetworkFirst: keeps)
-                let client = StrictClient()
-                let session = client.session()
-                func text() async -> String? {
-                    await client.load(session.dataTask(with: request("page", of: site))).text
-                }
-                #expect(await text() == Self.networkText)
-                archive.directory.queue.sync {}
-                #expect(archive.copies.count == (keeps ? 1 : 0))
-                for value in ["silent", "404", "offline"] where keeps || value != "offline" {
-                    _ = mode.value.replace(with: value)
-                    if value == "offline" { site.stop() }
-                    #expect(await text() == (keeps && value != "404" ? Self.networkText : Self.fileText), "\(value)")
-                }
-                #expect(client.complaints == [])
-            }
-        }
-
-        @Test("Loads that are not kept are counted by reason")
-        func refusals() async throws {
-            let site = try LoopbackServer { request in
-                switch request.path {
-                case "/404": .text("none", status: 404)
-                case "/private": .init(headers: ["Cache-Control": "private, no-store"], body: Data("p".utf8))
-                case "/vary": .init(headers: ["Vary": "Cookie"], body: Data("v".utf8))
-                case "/long": .init(body: Data(count: 11_000_000))
-                case "/cut": .init(body: Data(count: 1000), transfer: .closing(after: 500))
-                default: .text("page")
-                }
-            }
-            defer { site.stop() }
-            let archive = try makeArchive("{ \"\(site.url.absoluteString)/named\": \"a.txt\" }")
-            let client = StrictClient()
-            let session = client.session()
-            for path in ["404", "private", "vary", "long", "cut", "named", "kept"] {
-                _ = await client.load(session.dataTask(with: request(path, of: site)))
-            }
-            for (name, value) in ["Authorization": "Bearer x", "Cache-Control": "no-store"] {
-                var request = request("fields", of: site)
-                request.setValue(value, forHTTPHeaderField: name)
-                _ = await client.load(session.dataTask(with: request))
-            }
-            #expect(
-                archive.refusalCounts == [
-                    .status: 1, .responseField("Cache-Control"): 1, .requestField("Cache-Control"): 1,
-                    .responseField("Vary"): 1, .length: 1, .requestField("Authorization"): 1,
-                ]
-            )
-            archive.directory.queue.sync {}
-            #expect(archive.copies.map(\.url.lastPathComponent) == ["kept"])
         }
     }
 }

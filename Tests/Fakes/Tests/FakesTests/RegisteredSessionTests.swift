@@ -10,29 +10,6 @@ extension InstalledTests {
     /// Network-first loads in a registered session, for a client that relies on URLSession's guarantees.
     @Suite("Registered sessions", .everyLoadingMode)
     final class RegisteredSessionTests: ServerSuite {
-        /// A kind of delegate queue that network clients use.
-        enum Queue: String, CaseIterable {
-            case default_
-            case main
-            case serial
-            /// An operation queue with an underlying dispatch queue, as in Alamofire.
-            case underlying
-
-            private static let clientQueue = DispatchQueue(label: "client")
-
-            func make() -> OperationQueue? {
-                switch self {
-                case .default_: return nil
-                case .main: return .main
-                case .serial, .underlying:
-                    let queue = OperationQueue()
-                    queue.maxConcurrentOperationCount = 1
-                    if self == .underlying { queue.underlyingQueue = Self.clientQueue }
-                    return queue
-                }
-            }
-        }
-
         private static let (body, paths) = (NetworkFirstSite.body, NetworkFirstSite.paths)
 
         /// Starts a server of ``NetworkFirstSite``, and installs a cache with its manifest.
@@ -46,12 +23,12 @@ extension InstalledTests {
             return site.server
         }
 
-        @Test("A delegate gets everything in order, on its own queue", arguments: Queue.allCases)
-        func order(queue: Queue) async throws {
+        @Test("A delegate gets everything in order, on its own queue", arguments: [false, true])
+        func order(isMain: Bool) async throws {
             let server = try makeServer()
             defer { server.stop() }
             let client = StrictClient()
-            let session = client.session(queue: queue.make())
+            let session = client.session(queue: isMain ? .main : nil)
             for path in Self.paths {
                 let load = await client.load(session.dataTask(with: request(path, of: server)))
                 switch path {
@@ -67,23 +44,6 @@ extension InstalledTests {
                 #expect(load.heads.count == 1, "\(path)")
             }
             #expect(client.complaints == [])
-        }
-
-        @Test("Completion handlers get the same answers in the same session")
-        func whole() async throws {
-            let server = try makeServer()
-            defer { server.stop() }
-            let client = StrictClient()
-            let session = client.session()
-            for _ in 0..<5 {
-                for path in Self.paths where path != "cut" {
-                    let (data, head, _) = await session.result(of: request(path, of: server))
-                    let isFile = ["503", "moved-to-503", "moved-to-named", "moved-twice"].contains(path)
-                    let expected = isFile ? Data(Self.fileText.utf8) : path == "204" ? Data() : Self.body
-                    #expect(data == expected, "\(path)")
-                    #expect(head?.statusCode == (path == "204" ? 204 : 200))
-                }
-            }
         }
 
         @Test(
@@ -239,26 +199,6 @@ extension InstalledTests {
             }
             #expect(seen[0] == seen[1])
             #expect(seen[0] == "[0, 1, 2] true 3")
-        }
-
-        @Test("A client may load again after a failure", arguments: Queue.allCases)
-        func retry(queue: Queue) async throws {
-            let count = Counter()
-            let server = try makeServer { _ in
-                count.increment()
-                return count.value % 3 == 0 ? .text(Self.networkText) : .text("busy", status: 429)
-            }
-            defer { server.stop() }
-            let client = StrictClient()
-            let session = client.session(queue: queue.make())
-            for _ in 0..<3 {
-                var load = await client.load(session.dataTask(with: request("200", of: server)))
-                while load.status == 429 {
-                    load = await client.load(session.dataTask(with: request("200", of: server)))
-                }
-                #expect(load.text == Self.networkText)
-            }
-            #expect(client.complaints == [])
         }
 
         @Test("64 loads at once are answered, whether or not their conditions hold")

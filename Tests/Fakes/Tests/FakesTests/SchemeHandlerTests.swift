@@ -7,19 +7,6 @@ import WebKit
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// A random number generator that repeats its numbers in each run (Marsaglia's xorshift64).
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state
-    }
-}
-
 /// A cache, and web views whose configuration serves the cache's files.
 @MainActor
 struct Views {
@@ -127,7 +114,7 @@ extension InstalledTests {
             let mirror = "substitution-\(server.url.absoluteString)"
             let before = FakeTask.living
             let open = [views.view(forwardingTo: [authority]), views.view(forwardingTo: [authority])]
-            var random = Seeded(1)
+            var random = Numbers(state: 1)
             var running: [(view: WKWebView, task: FakeTask)] = []
             var (stopped, ended) = (0, 0)
             let files = (Views.sizes.keys.sorted() + ["/missing", "/page", "/huge", "/huge", "/large"]).map {
@@ -158,7 +145,7 @@ extension InstalledTests {
             withExtendedLifetime(open) {}
         }
 
-        private func yield(upTo count: Int, _ random: inout Seeded) async {
+        private func yield(upTo count: Int, _ random: inout Numbers) async {
             for _ in 0..<Int.random(in: 0...count, using: &random) { await Task.yield() }
         }
 
@@ -216,17 +203,6 @@ extension InstalledTests {
                 _ = view.start(Views.request("substitution-https://h/small"))
             }
             #expect(cache == nil)
-        }
-
-        @Test("Two views with two caches each serve their own files")
-        func twoCaches() throws {
-            let (first, second) = (try Views(), try Views())
-            try second.folder.write("other", to: "f/small")
-            try second.cache.reload()
-            let bodies = try [first, second].map {
-                try #require($0.view().start(Views.request("substitution-https://h/small"))).body
-            }
-            #expect(bodies == [Data(repeating: 1, count: 10), Data("other".utf8)])
         }
 
         @Test("The fake crashes where the real task does")

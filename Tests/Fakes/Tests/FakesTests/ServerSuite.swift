@@ -54,16 +54,6 @@ extension LoopbackServer {
 extension URLSession {
     /// Returns once the delegate queue has done all work that was enqueued earlier.
     func settle() async { await withCheckedContinuation { done in delegateQueue.addBarrierBlock { done.resume() } } }
-
-    /// Loads a request with a completion handler.
-    func result(of request: URLRequest) async -> (data: Data?, response: HTTPURLResponse?, error: (any Error)?) {
-        await withCheckedContinuation { done in
-            dataTask(with: request) { data, response, error in
-                done.resume(returning: (data, response as? HTTPURLResponse, error))
-            }
-            .resume()
-        }
-    }
 }
 
 /// A trait of suites whose requests are sent to real servers, but that are no ``ServerSuite``.
