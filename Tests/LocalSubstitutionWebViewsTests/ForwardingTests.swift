@@ -17,7 +17,7 @@ import FoundationNetworking
 final class ForwardingTests: SchemeSuite {
     /// Requests by pages, each with the cookies to forward; nil if the request must be refused.
     ///
-    /// `§` stands for the prefix `substitution-`.
+    /// Each `§` is the prefix `substitution-`.
     private static let decisions:
         [(page: String?, url: String, method: String, fields: [String: String], cookies: ForwardingGuard.Cookies?)] = [
             // The page itself, and its resources.

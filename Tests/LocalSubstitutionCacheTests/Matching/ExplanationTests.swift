@@ -32,7 +32,7 @@ struct ExplanationTests {
         var method = "GET"
         var policy = URLRequest.CachePolicy.useProtocolCachePolicy
         var isAuthorized = false
-        /// What follows the request's URL.
+        /// The text after the request's URL.
         let sentence: String
         var testDescription: String { "\(method) \(url)" }
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import SubstituteCheckKit
 @testable import SubstituteKit
 
-/// Returns at least `count` bytes of a part, in which "#" stands for the number of each copy.
+/// Returns at least `count` bytes of a part, in which the number of each copy replaces "#".
 private func repeated(_ part: String, _ count: Int) -> String {
     let count = max(1, count / part.utf8.count)
     if !part.contains("#") { return String(repeating: part, count: count) }
