@@ -54,6 +54,19 @@ struct AdoptTests {
         #expect(answers(cache) == ["set 15"])
     }
 
+    @Test("Older files are brought back with a higher number, and an empty manifest switches everything off")
+    func revoke() throws {
+        let cache = try site.cache()
+        try cache.adopt(site.write("good", version: "13", to: "incoming"))
+        try cache.adopt(site.write("bad", version: "14", to: "incoming"))
+        try cache.adopt(site.write("good", version: "15", to: "incoming"))
+        #expect(try answers(site.cache()) == ["good"])
+        try site.folder.write("{\"$version\": 16}", to: "incoming/manifest.json")
+        try cache.adopt(site.folder.url.appendingPathComponent("incoming"))
+        #expect(answers(cache) == ["nothing"])
+        #expect(try answers(site.cache()) == ["nothing"])
+    }
+
     @Test("Responses that were returned before stay as they were, though their mapped files are gone")
     func heldResponses() throws {
         let cache = try site.cache(reading: .mapped)
