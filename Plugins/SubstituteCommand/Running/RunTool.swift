@@ -64,7 +64,7 @@ extension ToolRun {
             parameters: .init(configuration: .inherit, logging: .concise, echoLogs: true)
         )
         guard build.succeeded, let tool = build.builtArtifacts.first(where: { $0.kind == .executable }) else {
-            throw ToolError(description: "the tool could not be built: \(build.logText)")
+            throw ToolError(description: "the tool could not be built; the errors are above")
         }
         return tool.url
     }
