@@ -46,7 +46,7 @@ let package = Package(
             name: "Demo",
             dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer"],
             path: "Demo",
-            resources: [.copy("../Resources/Substitutions"), .copy("RemoteSite"), .copy("Showcase")]
+            resources: [.copy("../Resources/Substitutions"), .copy("Site/RemoteSite"), .copy("Showcase/compare.html")]
         ),
         .target(
             name: "SubstituteCheckKit",

@@ -27,7 +27,7 @@ final class DemoSite: Sendable {
     /// - Throws: An error if the server cannot start, or ``ManifestError``.
     init(isSame: Bool = false) throws {
         let substitutions = Self.root.appendingPathComponent("Resources/Substitutions")
-        let remote = Self.root.appendingPathComponent("Demo/RemoteSite")
+        let remote = Self.root.appendingPathComponent("Demo/Site/RemoteSite")
         let types = [
             "html": "text/html; charset=utf-8", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
         ]

@@ -15,7 +15,7 @@ struct Showcase {
     let server: LoopbackServer
 
     init(of site: Site) throws {
-        let page = try Data(contentsOf: Site.resources.appendingPathComponent("Showcase/compare.html"))
+        let page = try Data(contentsOf: Site.resources.appendingPathComponent("compare.html"))
         let gateways = [
             "network": Gateway(site, URLSession(configuration: .ephemeral)), "app": Gateway(site, .shared),
         ]

@@ -53,6 +53,7 @@ struct Site {
     /// The folder from which `shipped` was copied; nil if this folder has been moved or removed since the build.
     static var sources: URL? {
         let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         let folder = checkout.appendingPathComponent("Resources/Substitutions")
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
     }
