@@ -42,11 +42,23 @@ let package = Package(
             dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
             path: "Tests/TestSupport"
         ),
+        .target(
+            name: "DemoSite",
+            dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
+            path: "Demo/Site",
+            resources: [.copy("../../Resources/Substitutions"), .copy("RemoteSite")]
+        ),
+        // What this uses is all that the first `swift run Demo` compiles.
         .executableTarget(
             name: "Demo",
-            dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer"],
-            path: "Demo",
-            resources: [.copy("../Resources/Substitutions"), .copy("Site/RemoteSite"), .copy("Showcase/compare.html")]
+            dependencies: ["DemoSite", "LocalSubstitutionCache", "LoopbackServer"],
+            path: "Demo/Demo"
+        ),
+        .executableTarget(
+            name: "Showcase",
+            dependencies: ["DemoSite", "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer"],
+            path: "Demo/Showcase",
+            resources: [.copy("compare.html")]
         ),
         .target(
             name: "SubstituteCheckKit",

@@ -1,3 +1,4 @@
+import DemoSite
 import Foundation
 import LocalSubstitutionCache
 import LoopbackServer

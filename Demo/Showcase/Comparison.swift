@@ -1,3 +1,4 @@
+import DemoSite
 import Foundation
 import LoopbackServer
 
@@ -11,11 +12,13 @@ import FoundationNetworking
 /// A browser has no access to this process's cache. `server` therefore loads the remote site's resources with two
 /// sessions of this process. Paths below `/network/` are loaded with a session that does not use the library, and paths
 /// below `/app/` with a session that uses it.
-struct Showcase {
+struct Comparison {
     let server: LoopbackServer
 
     init(of site: Site) throws {
-        let page = try Data(contentsOf: Site.resources.appendingPathComponent("compare.html"))
+        // On macOS, this is not always the top folder of the resource bundle.
+        let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
+        let page = try Data(contentsOf: resources.appendingPathComponent("compare.html"))
         let gateways = [
             "network": Gateway(site, URLSession(configuration: .ephemeral)), "app": Gateway(site, .shared),
         ]

@@ -1,19 +1,19 @@
-import Foundation
+package import Foundation
 
 // On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
-/// One resource that was loaded, as a row of the Demo's table.
-struct MeasuredLoad {
-    let url: URL
-    let response: HTTPURLResponse
-    let body: Data
-    let milliseconds: Double
+/// One resource that was loaded.
+package struct MeasuredLoad {
+    package let url: URL
+    package let response: HTTPURLResponse
+    package let body: Data
+    package let milliseconds: Double
 
     /// Loads one resource.
-    init(_ url: URL, in session: URLSession) async throws {
+    package init(_ url: URL, in session: URLSession) async throws {
         let start = DispatchTime.now()
         let (body, response) = try await session.data(from: url)
         guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
@@ -22,7 +22,7 @@ struct MeasuredLoad {
     }
 
     /// Loads a page, and every resource that the page refers to.
-    static func page(_ url: URL, in session: URLSession) async throws -> [MeasuredLoad] {
+    package static func page(_ url: URL, in session: URLSession) async throws -> [MeasuredLoad] {
         let page = try await MeasuredLoad(url, in: session)
         var loads = [page]
         for reference in references(in: page.body) {
@@ -43,7 +43,7 @@ struct MeasuredLoad {
     }
 
     /// The source of the response, according to its header fields.
-    var answerer: String {
+    package var answerer: String {
         let words = (response.value(forHTTPHeaderField: "Cache-Status") ?? "").components(separatedBy: "; ")
         guard words[0] == "LocalSubstitutionCache" else { return "network" }
         if words.contains("hit") { return "bundle" }
@@ -55,32 +55,7 @@ struct MeasuredLoad {
     }
 
     /// The path and the query.
-    var resource: String {
+    package var resource: String {
         url.path + (url.path.isEmpty ? "/" : "") + (url.query.map { "?\($0)" } ?? "")
-    }
-
-    /// The load's row in the table: one string for each column.
-    var row: [String] {
-        [
-            resource, answerer, String(response.statusCode),
-            response.value(forHTTPHeaderField: "Content-Type") ?? "", String(body.count),
-            String(format: "%.1f ms", milliseconds),
-        ]
-    }
-
-    static let header = ["resource", "answered by", "status", "media type", "bytes", "time"]
-
-    /// Returns the loads as a table with a header; numbers are aligned to the right.
-    static func table(_ loads: [MeasuredLoad]) -> String {
-        let rows = [header] + loads.map(\.row)
-        let widths = header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        let lines = rows.map { row in
-            let cells = zip(row, widths).enumerated().map { column, cell in
-                let space = String(repeating: " ", count: cell.1 - cell.0.count)
-                return column == 2 || column > 3 ? space + cell.0 : cell.0 + space
-            }
-            return "  " + cells.joined(separator: "  ")
-        }
-        return lines.joined(separator: "\n")
     }
 }

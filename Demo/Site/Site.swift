@@ -1,77 +1,78 @@
-import Foundation
-import LoopbackServer
+package import Foundation
+package import LocalSubstitutionCache
+package import LoopbackServer
 
 /// The remote site: a server on this machine that records the requests it receives.
-struct Site {
-    let server: LoopbackServer
+package struct Site {
+    package let server: LoopbackServer
     /// The folder of the sample manifest and the app's files.
-    let substitutions: URL
+    package let substitutions: URL
 
     /// The URL of the site's page.
-    var page: URL { server.url.appendingPathComponent("/") }
+    package var page: URL { server.url.appendingPathComponent("/") }
 
-    /// The server's response when the changing picture is requested.
-    enum Live {
-        case sent
+    /// The behaviour of the site.
+    package enum Mode: Equatable, Sendable {
+        case online
+        /// The server has stopped, so there is no connection to it.
+        case offline
+        /// The server never answers the request for the changing picture.
         case silent
-        /// The server sends this status.
-        case refused(Int)
+        /// The server answers the request for the changing picture with this status.
+        case refusing(Int)
     }
 
-    private let isSilent: Bool
+    private let mode: Mode
 
-    /// Starts the server.
+    /// Starts the server, and stops it again if it is offline.
     ///
     /// - Throws: An error if the server cannot listen, or if the files cannot be read.
-    init(_ live: Live, substitutions: URL) throws {
-        self.substitutions = substitutions
-        if case .silent = live { isSilent = true } else { isSilent = false }
+    package init(_ mode: Mode = .online, substitutions: URL = Site.shipped) throws {
+        (self.mode, self.substitutions) = (mode, substitutions)
         let files = try Self.files(substitutions)
         server = try LoopbackServer { request in
-            switch live {
+            switch mode {
             case .silent where request.path == Site.live: return .silent
-            case .refused(let status) where request.path == Site.live:
+            case .refusing(let status) where request.path == Site.live:
                 return .text("The tide is not known.\n", status: status)
             default: break
             }
             guard let file = files[request.path] else { return .text("There is no \(request.path)\n", status: 404) }
             return LoopbackServer.Response(headers: ["Content-Type": file.type], body: file.body)
         }
+        if mode == .offline { server.stop() }
     }
 
     /// The path of the picture that changes every hour.
-    static let live = "/live/tide.svg"
+    package static let live = "/live/tide.svg"
 
-    /// The folder of this executable's resources.
+    /// The folder of this module's resources.
     ///
     /// On macOS, this is not always the top folder of the resource bundle.
-    static let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
+    private static let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
 
-    /// The sample manifest's folder in this executable's bundle; an app bundles its folder in the same way.
-    static let shipped = Site.resources.appendingPathComponent("Substitutions")
+    /// The sample manifest's folder in this module's bundle; an app bundles its folder in the same way.
+    package static let shipped = resources.appendingPathComponent("Substitutions")
 
-    /// The folder from which `shipped` was copied; nil if this folder has been moved or removed since the build.
-    static var sources: URL? {
-        let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let folder = checkout.appendingPathComponent("Resources/Substitutions")
-        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+    /// Creates the cache of the sample manifest.
+    package func makeCache(reading: ReadingMode = .mapped) throws -> SubstitutionCache {
+        try SubstitutionCache(manifestData: Data(manifest().utf8), folder: substitutions, reading: reading)
     }
 
     /// The sample manifest, with the site's address instead of `http://localhost:0`.
     ///
     /// If the site is silent, the app waits one second for the changing picture.
-    func manifest() throws -> String {
+    package func manifest() throws -> String {
         let text = try String(contentsOf: substitutions.appendingPathComponent("manifest.json"), encoding: .utf8)
             .replacingOccurrences(of: "http://localhost:0", with: server.url.absoluteString)
-        return isSilent ? text.replacingOccurrences(of: "\"offline\"", with: "\"offline\", \"1s\"") : text
+        return mode == .silent ? text.replacingOccurrences(of: "\"offline\"", with: "\"offline\", \"1s\"") : text
     }
 
     /// Writes the manifest and its files to a temporary folder that the tool can read.
     ///
     /// - Returns: The folder.
     /// - Throws: An error if the files cannot be written.
-    func writeSubstitutions() throws -> URL {
+    package func writeSubstitutions() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Demo-\(server.url.port ?? 0)")
         try? FileManager.default.removeItem(at: folder)
         try FileManager.default.copyItem(at: substitutions, to: folder)
@@ -90,7 +91,7 @@ struct Site {
     /// it is from the site or from the bundle.
     private static func files(_ substitutions: URL) throws -> [String: (type: String, body: Data)] {
         var files: [String: (type: String, body: Data)] = [:]
-        for folder in [substitutions, Site.resources.appendingPathComponent("RemoteSite")] {
+        for folder in [substitutions, resources.appendingPathComponent("RemoteSite")] {
             for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
                 let url = folder.appendingPathComponent(path)
                 guard let type = types[url.pathExtension] else { continue }

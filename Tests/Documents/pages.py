@@ -50,7 +50,7 @@ def waits_for(line):
         return "no errors"
     if re.search(r"substitute(-edit)? browse", line):
         return "https://example.com/"
-    return "--serve" in line and ("Open http" if "substitute" in line else "http://127.0.0.1")
+    return ("--serve" in line or line == "swift run Showcase") and "Open http"
 
 
 def through_package_manager(line, in_script):

@@ -31,9 +31,9 @@ class Forms(unittest.TestCase):
         self.assertRegex(through_package_manager("substitute init", True), r"^swift package --allow-writing.* all substitute-edit init$")
 
     def test_waiting(self):
-        for line in ("substitute check --watch", "substitute preview --serve", "swift package substitute-edit browse a", "swift run Demo --serve"):
+        for line in ("substitute check --watch", "substitute preview --serve", "swift package substitute-edit browse a", "swift run Showcase"):
             self.assertTrue(waits_for(line), line)
-        for line in ("substitute check", "substitute preview", "swift run Demo"):
+        for line in ("substitute check", "substitute preview", "swift run Demo", "swift run Showcase --record app.har"):
             self.assertFalse(waits_for(line), line)
 
     def test_reasons(self):

@@ -175,10 +175,10 @@ struct RecordedAppTests {
 
     // iOS, tvOS, watchOS and visionOS cannot start processes.
     #if os(macOS) || os(Linux)
-    @Test("The article shows the tool's output for the Demo's recording")
+    @Test("The article shows the tool's output for the Showcase's recording")
     func article() async throws {
-        let demo = Tool.url.deletingLastPathComponent().appendingPathComponent("Demo")
-        let shown = try await (Program.run(demo.path, ["--record", "app.har"], in: folder.url)).output
+        let showcase = Tool.url.deletingLastPathComponent().appendingPathComponent("Showcase")
+        let shown = try await (Program.run(showcase.path, ["--record", "app.har"], in: folder.url)).output
         #expect(shown.contains("Recorded in app.har:\n9 requests, 8 answered by the app, "), "\(shown)")
         let manifest = Repository.folder.appendingPathComponent("Resources/Substitutions").path
         let recording = folder.url.appendingPathComponent("app.har").path

@@ -9,23 +9,23 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The page of the running Demo", .serialized)
+@Suite("The page of the running Showcase", .serialized)
 struct RecordedPageTests {
-    @Test("A saved stylesheet takes effect when the page of the running Demo is reloaded")
-    func savedInDemo() async throws {
+    @Test("A saved stylesheet takes effect when the page of the running Showcase is reloaded")
+    func savedInShowcase() async throws {
         let folder = try TemporaryFolder()
         let files = folder.url.appendingPathComponent("Files")
         try FileManager.default.copyItem(
             at: Repository.folder.appendingPathComponent("Resources/Substitutions"),
             to: files
         )
-        let program = Tool.url.deletingLastPathComponent().appendingPathComponent("Demo")
-        let demo = try await ServingProcess(program, ["--serve", "--folder", files.path])
-        defer { demo.stop() }
-        let url = try await demo.address(after: "Open ")
+        let program = Tool.url.deletingLastPathComponent().appendingPathComponent("Showcase")
+        let showcase = try await ServingProcess(program, ["--folder", files.path])
+        defer { showcase.stop() }
+        let url = try await showcase.address(after: "Open ")
         try folder.write("body { color: rebeccapurple }", to: "Files/css/site.css")
-        _ = try await demo.address(after: "Saved: ")
-        #expect(demo.printed.contains("Saved: css/site.css. Reload the page to see it.\n"))
+        _ = try await showcase.address(after: "Saved: ")
+        #expect(showcase.printed.contains("Saved: css/site.css. Reload the page to see it.\n"))
         let style = try #require(URL(string: "\(url)app/css/site.css"))
         var request = URLRequest(url: style)
         request.timeoutInterval = 600
