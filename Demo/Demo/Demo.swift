@@ -53,21 +53,34 @@ struct Demo {
         defer { site.server.stop() }
         let cache = try site.makeCache()
 
-        Program.say("Loading \(site.page.absoluteString) in an ephemeral session, without the library:\n")
+        Program.say(
+            """
+            The page \(site.page.absoluteString) and its files, and where each came from:
+            before, in an ephemeral session; after cache.install(), in URLSession.shared.
+
+            """
+        )
         let before = try await loadWithout(site, mode)
-        let requestsBefore = report(before, site)
-
+        let requestsBefore = takeRequests(of: site)
         cache.install()
-        Program.say("\nThe same in URLSession.shared, after cache.install():\n")
         let after = try await MeasuredLoad.page(site.page, in: .shared)
-        let requestsAfter = report(after, site)
+        let requestsAfter = takeRequests(of: site)
+        let counts = before.isEmpty ? "" : "\(requestsBefore.count) before, "
+        Program.say(
+            """
+            \(MeasuredLoad.table(before: before, after: after))
 
-        let answerer =
+            Requests that reached the server: \(counts)\(requestsAfter.count) after.
+            """
+        )
+
+        let (answerer, conclusion) =
             switch mode {
-            case .online: "network"
-            case .offline: "bundle, offline"
-            case .silent: "bundle, after 1 s"
-            case .refusing(let status): "bundle, after \(status)"
+            case .online: ("network", "Only the tide, which changes every hour, was still requested.")
+            case .offline: ("bundle, offline", "Without a connection, the tide's file in the bundle answered, too.")
+            case .silent: ("bundle, after 1 s", "After a second of silence, the tide's file in the bundle answered.")
+            case .refusing(let status):
+                ("bundle, after \(status)", "After the \(status), the tide's file in the bundle answered.")
             }
         let live = after.filter { $0.resource == Site.live }
         let others = after.filter { $0.resource != Site.live }
@@ -81,21 +94,20 @@ struct Demo {
             && requestsAfter == (mode == .offline ? [] : [Site.live])
         guard isExpected else {
             throw Program.Failure(
-                "\nThis is not as expected: \(Site.live) should be from \(answerer), and all else from the bundle."
+                "This is not as expected: \(Site.live) should be from \(answerer), and all else from the bundle."
             )
         }
-        switch mode {
-        case .online: Program.say("\nOnly the tide, which changes every hour, was still requested.")
-        case .offline: Program.say("\nWithout a connection, the file that the manifest names for the tide answered.")
-        case .silent:
-            Program.say(
-                "\nThe network was silent for a second, and the file that the manifest names for the tide answered."
-            )
-        case .refusing(let status):
-            Program.say(
-                "\nThe tide was requested, and after the \(status), the file that the manifest names for it answered."
-            )
-        }
+        Program.say(conclusion)
+        guard mode == .online else { return }
+        Program.say(
+            """
+
+            Next:
+              swift run Demo --offline   # or --silent, --status 503, --newer
+              swift run Showcase         # the page in a browser, before and after
+              swift run substitute check Resources/Substitutions   # checks the manifest
+            """
+        )
     }
 
     private static func showNewer() async throws {
@@ -115,24 +127,21 @@ struct Demo {
     /// Without a connection, this load fails, and no loads are returned.
     private static func loadWithout(_ site: Site, _ mode: Site.Mode) async throws -> [MeasuredLoad] {
         if mode == .silent {
-            Program.say("  This would wait for the tide for 60 seconds, so it is left out.\n")
+            Program.say("Before:\nLeft out, because it would wait for the tide for 60 seconds.\n")
             return []
         }
         do {
             return try await MeasuredLoad.page(site.page, in: URLSession(configuration: .ephemeral))
         } catch let error as URLError where mode == .offline {
-            Program.say("  \(error.localizedDescription)\n")
+            Program.say("Before:\n\(error.localizedDescription)\n")
             return []
         }
     }
 
-    /// Prints the loads, and the number of requests that reached the server; returns the targets of these requests.
-    private static func report(_ loads: [MeasuredLoad], _ site: Site) -> [String] {
-        let requests = site.server.requests.map(\.target)
-        site.server.forgetRequests()
-        if !loads.isEmpty { Program.say(MeasuredLoad.table(loads) + "\n") }
-        Program.say("  \(requests.count) \(requests.count == 1 ? "request" : "requests") reached the server.")
-        return requests
+    /// Returns the targets of the requests that reached the server since the last call.
+    private static func takeRequests(of site: Site) -> [String] {
+        defer { site.server.forgetRequests() }
+        return site.server.requests.map(\.target)
     }
 
     /// True for a resource from the network; for a substituted resource, true if it has the bytes of its file.

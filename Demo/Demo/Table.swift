@@ -7,28 +7,31 @@ import FoundationNetworking
 #endif
 
 extension MeasuredLoad {
-    /// The load's row in the table: one string for each column.
-    var row: [String] {
-        [
-            resource, answerer, String(response.statusCode),
-            response.value(forHTTPHeaderField: "Content-Type") ?? "", String(body.count),
-            String(format: "%.1f ms", milliseconds),
-        ]
-    }
-
-    static let header = ["resource", "answered by", "status", "media type", "bytes", "time"]
-
-    /// Returns the loads as a table with a header; numbers are aligned to the right.
-    static func table(_ loads: [MeasuredLoad]) -> String {
-        let rows = [header] + loads.map(\.row)
-        let widths = header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        let lines = rows.map { row in
-            let cells = zip(row, widths).enumerated().map { column, cell in
-                let space = String(repeating: " ", count: cell.1 - cell.0.count)
-                return column == 2 || column > 3 ? space + cell.0 : cell.0 + space
+    /// Returns a table with a row for each resource; numbers are aligned to the right.
+    ///
+    /// If nothing was loaded before the installation, the table has no columns for that.
+    static func table(before: [MeasuredLoad], after: [MeasuredLoad]) -> String {
+        var resources: [String] = []
+        for load in before + after where !resources.contains(load.resource) { resources.append(load.resource) }
+        var columns = [["resource"] + resources]
+        for (title, loads) in [("before", before), ("after", after)] where !loads.isEmpty {
+            let row = resources.map { resource in loads.first { $0.resource == resource } }
+            columns.append([title] + row.map { $0?.source ?? "" })
+            columns.append(["time"] + row.map { $0.map { String(format: "%.2f ms", $0.milliseconds) } ?? "" })
+        }
+        let widths = columns.map { $0.map(\.count).max() ?? 0 }
+        let lines = (0...resources.count).map { row in
+            let cells = zip(columns, widths).map { column, width in
+                let space = String(repeating: " ", count: width - column[row].count)
+                return column[0] == "time" ? space + column[row] : column[row] + space
             }
             return "  " + cells.joined(separator: "  ")
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// The answerer, and any status that is not a success.
+    private var source: String {
+        answerer + (response.statusCode == 200 ? "" : ", \(response.statusCode)")
     }
 }
