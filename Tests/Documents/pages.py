@@ -13,7 +13,6 @@ LEFT_OUT = {
     "APPLE_SDK=~/sdks": "needs an SDK of Apple's",
     "WITHOUT_PLUGINS=1 swift run -c release": "a step of .ci/run, in short",
     "open DemoApp": "needs a Mac",
-    "swift run --package-path Tests/WebKitGTK Look": "needs a display and WebKitGTK; a step of .ci/long",
 }
 
 # Commands that the package manager runs without asking for permission, as the article "Guide for designers" says.

@@ -20,21 +20,13 @@ enum FailingCallsApp {
         do {
             guard arguments.count == 3 else { throw CocoaError(.featureUnsupported) }
             let app = Operations(folder: URL(fileURLWithPath: arguments[2]))
-            switch arguments[1] {
-            case "load": try app.load()
-            case "reload": try app.reload()
-            case "range": try app.range()
-            case "launch": try app.launch()
-            case "choose": try app.choose()
-            case "adopt": try app.adopt()
-            case "adoptAgain": try app.adoptAgain()
-            case "store": try await app.store()
-            case "replay": try await app.replay()
-            case "remove": try await app.remove { archive, url in try archive.remove(url) }
-            case "removeAll": try await app.remove { archive, _ in try archive.removeAll() }
-            case "save": try app.save()
-            default: throw CocoaError(.featureUnsupported)
-            }
+            let operations: [String: () async throws -> Void] = [
+                "load": app.load, "range": app.range, "launch": app.launch, "choose": app.choose, "adopt": app.adopt,
+                "adoptAgain": app.adoptAgain, "store": app.store, "replay": app.replay, "remove": app.remove,
+                "save": app.save,
+            ]
+            guard let operation = operations[arguments[1]] else { throw CocoaError(.featureUnsupported) }
+            try await operation()
         } catch {
             failing(false)
             FileHandle.standardError.write(Data("\(error)\n".utf8))
@@ -83,34 +75,15 @@ private struct Operations {
 
     // MARK: - A manifest
 
-    private func printResponses(_ cache: SubstitutionCache) throws {
-        for substitution in cache.substitutions.sorted(by: { $0.url < $1.url }) {
-            let data = try cache.cachedResponse(for: request(substitution.url))?.data
-            print(substitution.url, data?.count ?? -1, Set(data ?? Data()).sorted())
-        }
-    }
-
     func load() throws {
         let mapping = try whileFailing { try SubstitutionCache(manifest: manifest, reading: .mapped) }
         let copying = try whileFailing { try SubstitutionCache(manifest: manifest, reading: .copied) }
-        try printResponses(mapping)
-        try printResponses(copying)
-    }
-
-    func reload() throws {
-        let file = folder.appendingPathComponent("small.txt")
-        func write(_ text: String) throws {
-            try FileManager.default.removeItem(at: file)
-            try Data(text.utf8).write(to: file)
+        for cache in [mapping, copying] {
+            for substitution in cache.substitutions.sorted(by: { $0.url < $1.url }) {
+                let data = try cache.cachedResponse(for: request(substitution.url))?.data
+                print(substitution.url, data?.count ?? -1, Set(data ?? Data()).sorted())
+            }
         }
-        try write("small")
-        let cache = try SubstitutionCache(manifest: manifest)
-        try write("other")
-        defer {
-            let data = try? cache.cachedResponse(for: request("https://example.com/small.txt"))?.data
-            print(cache.substitutions.count, "files,", data.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")
-        }
-        try whileFailing { try cache.reload() }
     }
 
     // MARK: - A newer folder
@@ -131,15 +104,11 @@ private struct Operations {
             let data = try cache.cachedResponse(for: request(substitution.url))?.data
             return String(decoding: data ?? Data(), as: UTF8.self)
         }
-        print(
-            "\(cache.manifestVersion): \(texts.joined(separator: " "))",
-            cache.newerFolderError.map { " (\($0))" } ?? ""
-        )
+        let reason = cache.newerFolderError.map { " (\($0))" } ?? ""
+        print("\(cache.manifestVersion): \(texts.joined(separator: " "))", reason)
     }
 
-    func launch() throws {
-        try show(newest())
-    }
+    func launch() throws { try show(newest()) }
 
     func choose() throws {
         // Foundation's lookup in the bundle does not say which calls have failed.
@@ -163,9 +132,9 @@ private struct Operations {
         for version in (cache.manifestVersion + 1)... {
             try FileManager.default.createDirectory(at: incoming, withIntermediateDirectories: true)
             let manifest = "{ \"$version\": \(version), \"https://example.com/\": \"./\" }"
-            try Data(manifest.utf8).write(to: incoming.appendingPathComponent("manifest.json"))
-            for name in ["a", "b", "c"] {
-                try Data("\(version)".utf8).write(to: incoming.appendingPathComponent("\(name).txt"))
+            for name in ["manifest.json", "a.txt", "b.txt", "c.txt"] {
+                let text = name == "manifest.json" ? manifest : "\(version)"
+                try Data(text.utf8).write(to: incoming.appendingPathComponent(name))
             }
             try cache.adopt(incoming)
         }
@@ -190,11 +159,8 @@ private struct Operations {
             server = try LoopbackServer { request in
                 .text(String(repeating: request.headers["accept-language"] ?? "", count: 50_000))
             }
-            archive = try OfflineArchive(
-                directory: folder.appendingPathComponent("Offline"),
-                capacity: 1_000_000,
-                hosts: ["127.0.0.1"]
-            )
+            let directory = folder.appendingPathComponent("Offline")
+            archive = try OfflineArchive(directory: directory, capacity: 1_000_000, hosts: ["127.0.0.1"])
             try SubstitutionCache(manifest: manifest).install(archive: archive)
             session = URLSession(substituting: .ephemeral)
         }
@@ -229,12 +195,12 @@ private struct Operations {
         print("again:", await site.load("page"))
     }
 
-    func remove(_ remove: @Sendable (OfflineArchive, URL) throws -> Void) async throws {
+    func remove() async throws {
         let site = try Archived(folder, manifest)
         for path in ["page", "other"] { _ = await site.load(path, "1") }
         site.server.stop()
         let url = site.server.url.appendingPathComponent("page")
-        let isDone = whileFailing { (try? remove(site.archive, url)) != nil }
+        let isDone = whileFailing { (try? site.archive.remove(url)) != nil }
         // Whatever the removal says, its copy is not replayed.
         print(isDone ? "done" : "failed")
         print("offline:", await site.load("page"))

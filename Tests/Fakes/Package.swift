@@ -25,11 +25,7 @@ let package = Package(
             sources: ["Library/LocalSubstitutionCache", "Sources/URLLoading"],
             swiftSettings: [.define("APPLE_LOADING")]
         ),
-        .target(
-            name: "SubstitutionRules",
-            dependencies: ["LocalSubstitutionCache"],
-            path: "Library/SubstitutionRules"
-        ),
+        .target(name: "SubstitutionRules", dependencies: ["LocalSubstitutionCache"], path: "Library/SubstitutionRules"),
         .target(
             name: "LocalSubstitutionArchive",
             dependencies: ["LocalSubstitutionCache", "SubstitutionRules"],
@@ -40,20 +36,13 @@ let package = Package(
             name: "LocalSubstitutionWebViews",
             dependencies: ["LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionRules", "WebKit"],
             path: ".",
-            exclude: [
-                "README.md", "Tests", "TestSupport", "Sources/WebKit", "Sources/URLLoading",
-                "Library/LocalSubstitutionCache",
-            ]
-                + unused + others.filter { !$0.hasSuffix("WebViews") },
+            exclude: ["README.md", "Tests", "TestSupport", "Sources/WebKit", "Sources/URLLoading"]
+                + ["Library/LocalSubstitutionCache"] + unused + others.filter { !$0.hasSuffix("WebViews") },
             sources: ["Library/LocalSubstitutionWebViews", "Sources/Names"],
             swiftSettings: [.define("APPLE_LOADING")]
         ),
         .target(name: "LoopbackServer", path: "Library/LoopbackServer"),
-        .target(
-            name: "TestSupport",
-            dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
-            path: "TestSupport"
-        ),
+        .target(name: "TestSupport", dependencies: ["LocalSubstitutionCache", "LoopbackServer"], path: "TestSupport"),
         .testTarget(
             name: "FakesTests",
             dependencies: [

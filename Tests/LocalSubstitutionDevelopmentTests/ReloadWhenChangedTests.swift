@@ -25,10 +25,8 @@ struct ReloadWhenChangedTests {
     private var file: URL { folder.url.appendingPathComponent("css/site.css") }
 
     /// The reported outcomes, in order.
-    // Mutable state is only accessed inside the lock.
-    private final class Reports: @unchecked Sendable {
-        private let lock = NSLock()
-        private var outcomes: [String] = []
+    private final class Reports: Sendable {
+        private let outcomes = Locked<[String]>([])
 
         func append(_ outcome: Result<[String], ManifestError>) {
             let text =
@@ -36,25 +34,33 @@ struct ReloadWhenChangedTests {
                 case .success(let paths): paths.joined(separator: " ")
                 case .failure(let error): error.issues.map { "\($0.line):\($0.code.rawValue)" }.joined(separator: " ")
                 }
-            lock.withLock { outcomes.append(text) }
+            outcomes.withLock { $0.append(text) }
         }
 
-        var all: [String] { lock.withLock { outcomes } }
+        var all: [String] { outcomes.value }
+
+        /// Waits for `count` reports.
+        func waitFor(_ count: Int) async throws { try await wait(for: "\(count) reports") { all.count >= count } }
+
+        /// Waits until the last report contains a text.
+        func waitFor(_ text: String) async throws {
+            try await wait(for: text) { all.last?.contains(text) == true }
+        }
 
         /// Waits for `count` reports, and then until all changes made so far have been reported.
         func settled(_ count: Int, _ watched: TemporaryFolder) async throws -> [String] {
-            while all.count < count { try await Task.sleep(nanoseconds: 10_000_000) }
+            try await waitFor(count)
             // Write one more file, and wait until the watcher reports that file. The watcher reports changes in order,
             // so all earlier changes have been reported by then.
             let mark = "mark-\(UUID().uuidString)"
             try watched.write("", to: mark)
-            while !all.contains(where: { $0.contains(mark) }) { try await Task.sleep(nanoseconds: 10_000_000) }
+            try await wait(for: mark) { all.contains { $0.contains(mark) } }
             return all.filter { !$0.hasPrefix("mark-") }
         }
     }
 
-    private func watched() throws -> (cache: SubstitutionCache, reports: Reports) {
-        let cache = try SubstitutionCache(manifest: manifest, reading: .copied)
+    private func watched(_ cache: SubstitutionCache? = nil) throws -> (cache: SubstitutionCache, reports: Reports) {
+        let cache = try cache ?? SubstitutionCache(manifest: manifest, reading: .copied)
         let reports = Reports()
         try cache.reloadWhenChanged { reports.append($0) }
         return (cache, reports)
@@ -67,11 +73,7 @@ struct ReloadWhenChangedTests {
 
     /// A way in which editors save a file.
     enum Save: CaseIterable {
-        case inPlace
-        case asideAndRenamed
-        case backupAndNew
-        case deletedAndWritten
-        case exchanged
+        case inPlace, asideAndRenamed, backupAndNew, deletedAndWritten, exchanged
     }
 
     @Test("A saved file is read again once, whatever steps the editor takes", arguments: Save.allCases)
@@ -84,7 +86,23 @@ struct ReloadWhenChangedTests {
         watcher.queue.suspend()
         do {
             defer { watcher.queue.resume() }
-            try perform(save, new)
+            switch save {
+            case .inPlace: try new.write(to: file)
+            case .asideAndRenamed: try new.write(to: file, options: .atomic)
+            case .backupAndNew:
+                // This is how vim saves.
+                try FileManager.default.moveItem(at: file, to: file.appendingPathExtension("bak"))
+                try new.write(to: file)
+                try FileManager.default.removeItem(at: file.appendingPathExtension("bak"))
+            case .deletedAndWritten:
+                try FileManager.default.removeItem(at: file)
+                try new.write(to: file)
+            case .exchanged:
+                // A symbolic link replaces the file.
+                try folder.write(new, to: "css/other.css")
+                try FileManager.default.removeItem(at: file)
+                try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "other.css")
+            }
         }
         let changes = try await reports.settled(1, folder)
         #expect(try answer(cache) == "new")
@@ -92,41 +110,19 @@ struct ReloadWhenChangedTests {
         withExtendedLifetime(cache) {}
     }
 
-    private func perform(_ save: Save, _ new: Data) throws {
-        switch save {
-        case .inPlace:
-            try new.write(to: file)
-        case .asideAndRenamed:
-            try new.write(to: file, options: .atomic)
-        case .backupAndNew:
-            // This is how vim saves.
-            try FileManager.default.moveItem(at: file, to: file.appendingPathExtension("bak"))
-            try new.write(to: file)
-            try FileManager.default.removeItem(at: file.appendingPathExtension("bak"))
-        case .deletedAndWritten:
-            try FileManager.default.removeItem(at: file)
-            try new.write(to: file)
-        case .exchanged:
-            // A symbolic link replaces the file.
-            try folder.write(new, to: "css/other.css")
-            try FileManager.default.removeItem(at: file)
-            try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "other.css")
-        }
-    }
-
     @Test("While the manifest is wrong, the previous table stays and the errors are reported")
     func wrongForAMoment() async throws {
         let (cache, reports) = try watched()
         try folder.write(#"{ "https://example.com/site.css": "css/site.css" "#, to: "manifest.json")
-        while reports.all.isEmpty { try await Task.sleep(nanoseconds: 10_000_000) }
+        try await reports.waitFor(1)
         #expect(try answer(cache) == "old")
         let count = reports.all.count
         try folder.write("new", to: "css/site.css")
-        while reports.all.count == count { try await Task.sleep(nanoseconds: 10_000_000) }
+        try await reports.waitFor(count + 1)
         #expect(reports.all.last?.contains("syntax") == true)
         #expect(try answer(cache) == "old")
         try folder.write(#"{ "https://example.com/other": "css/site.css" }"#, to: "manifest.json")
-        while reports.all.last?.contains("manifest.json") != true { try await Task.sleep(nanoseconds: 10_000_000) }
+        try await reports.waitFor("manifest.json")
         #expect(try answer(cache) == nil)
         #expect(try answer(cache, "https://example.com/other") == "new")
     }
@@ -157,13 +153,13 @@ struct ReloadWhenChangedTests {
     func mendedWithoutBytes() async throws {
         let (cache, reports) = try watched()
         try folder.write(#"{ "https://example.com/d/": "d/" }"#, to: "manifest.json")
-        while reports.all.last?.contains("missing-file") != true { try await Task.sleep(nanoseconds: 10_000_000) }
+        try await reports.waitFor("missing-file")
         let place = folder.url.appendingPathComponent("d")
         try FileManager.default.createSymbolicLink(atPath: place.path, withDestinationPath: "none")
-        while reports.all.count < 2 { try await Task.sleep(nanoseconds: 10_000_000) }
+        try await reports.waitFor(2)
         try FileManager.default.removeItem(at: place)
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
-        while reports.all.last?.hasPrefix("d") != true { try await Task.sleep(nanoseconds: 10_000_000) }
+        try await wait(for: "the folder") { reports.all.last?.hasPrefix("d") == true }
         #expect(try answer(cache) == nil)
     }
 
@@ -174,27 +170,23 @@ struct ReloadWhenChangedTests {
         try outer.write(manifest, to: "a/b/manifest.json")
         try outer.write("old", to: "a/b/site.css")
         let inner = outer.url.appendingPathComponent("a/b/manifest.json")
-        let cache = try SubstitutionCache(manifest: inner, reading: .copied)
-        let reports = Reports()
-        try cache.reloadWhenChanged { reports.append($0) }
+        let (cache, reports) = try watched(SubstitutionCache(manifest: inner, reading: .copied))
         for text in ["new", "newer"] {
             let count = reports.all.count
             try FileManager.default.removeItem(at: outer.url.appendingPathComponent("a"))
-            while reports.all.count == count { try await Task.sleep(nanoseconds: 10_000_000) }
+            try await reports.waitFor(count + 1)
             try outer.write(manifest, to: "a/b/manifest.json")
             try outer.write(text, to: "a/b/site.css")
-            while try answer(cache) != text { try await Task.sleep(nanoseconds: 10_000_000) }
+            try await wait(for: text) { try answer(cache) == text }
         }
     }
 
     @Test("A manifest that is a link into another folder is watched there, too")
     func linkedManifest() async throws {
         let other = try TemporaryFolder()
-        try FileManager.default.moveItem(at: manifest, to: other.url.appendingPathComponent("shared.json"))
-        try FileManager.default.createSymbolicLink(
-            at: manifest,
-            withDestinationURL: other.url.appendingPathComponent("shared.json")
-        )
+        let shared = other.url.appendingPathComponent("shared.json")
+        try FileManager.default.moveItem(at: manifest, to: shared)
+        try FileManager.default.createSymbolicLink(at: manifest, withDestinationURL: shared)
         let (cache, reports) = try watched()
         try other.write(#"{ "https://example.com/other": "css/site.css" }"#, to: "shared.json")
         #expect(try await reports.settled(1, folder).first == "manifest.json")
@@ -207,11 +199,7 @@ struct ReloadWhenChangedTests {
         let error = try #require(throws: ManifestError.self) { try mapped.reloadWhenChanged() }
         #expect(error.issues.map(\.code) == [.notWatched])
         #expect(error.description.hasSuffix("create the cache with reading: .copied"))
-        let inMemory = try SubstitutionCache(
-            manifestData: Data("{}".utf8),
-            folder: folder.url,
-            reading: .copied
-        )
+        let inMemory = try folder.cache("{}", reading: .copied)
         try FileManager.default.removeItem(at: folder.url)
         let second = try #require(throws: ManifestError.self) { try inMemory.reloadWhenChanged() }
         #expect(second.description.contains("cannot be watched"))
@@ -219,13 +207,8 @@ struct ReloadWhenChangedTests {
 
     @Test("A manifest in memory is kept, and its files are read again")
     func inMemory() async throws {
-        let cache = try SubstitutionCache(
-            manifestData: Data(#"{ "https://example.com/site.css": "css/site.css" }"#.utf8),
-            folder: folder.url,
-            reading: .copied
-        )
-        let reports = Reports()
-        try cache.reloadWhenChanged { reports.append($0) }
+        let manifest = try String(contentsOf: manifest, encoding: .utf8)
+        let (cache, reports) = try watched(folder.cache(manifest, reading: .copied))
         try folder.write("new", to: "css/site.css")
         _ = try await reports.settled(1, folder)
         #expect(try answer(cache) == "new")
@@ -247,5 +230,26 @@ struct ReloadWhenChangedTests {
         _ = try await others.settled(1, folder)
         #expect(reports.all == [])
         withExtendedLifetime(other) {}
+    }
+
+    @Test("A manifest without errors gets its warnings")
+    func warnings() throws {
+        try folder.write("{}", to: "manifest.json")
+        let issues = try ManifestIssue.all(in: manifest)
+        #expect(issues.map(\.code.rawValue) == ["unused-file"] && issues.map(\.severity) == [.warning])
+    }
+
+    @Test("Reloading reports the issues that the tool prints; the initialiser reports the first mistake")
+    func issues() async throws {
+        let cache = try SubstitutionCache(manifest: manifest, reading: .copied)
+        let told = Locked("")
+        try cache.reloadWhenChanged { result in
+            if case .failure(let error) = result { told.withLock { $0 = "\(error.issues.count) \(error)" } }
+        }
+        try folder.write(#"{ "https://h/a": "css/site.ccs", }"#, to: "manifest.json")
+        try await wait(for: "the advice") { told.value.contains("did you mean \"css/site.css\"?") }
+        withExtendedLifetime(cache) { #expect(told.value.hasPrefix("2 ")) }
+        let error = #expect(throws: ManifestError.self) { try SubstitutionCache(manifest: manifest) }
+        #expect(error?.issues.map(\.code.rawValue) == ["syntax"])
     }
 }

@@ -33,17 +33,10 @@ struct OddPagesTests {
     ]
 
     /// Runs Python, and returns its output.
-    private static func python(_ arguments: [String]) async throws -> Data {
-        let folder = try TemporaryFolder()
-        let output = folder.url.appendingPathComponent("output")
-        try Data().write(to: output)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(Program.find("python3")))
-        process.arguments = arguments
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = FileHandle.nullDevice
-        try #require(await process.runToEnd() == 0)
-        return try Data(contentsOf: output)
+    private static func python(_ arguments: [String]) async throws -> String {
+        let result = try await Program.run(try #require(Program.find("python3")), arguments)
+        try #require(result.status == 0)
+        return result.output
     }
 
     /// Returns the text with newlines normalised as in the parser's input stream (HTML §13.2.3.5), and NUL replaced.
@@ -79,15 +72,12 @@ struct OddPagesTests {
         return lines(found, bases.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }, styles)
     }
 
-    @Test(
-        "html5lib finds the same addresses and styles in odd pages, and in almost all with misnested SVG",
-        needsParser
-    )
+    @Test("html5lib finds the same addresses and styles in odd pages, and almost all in misnested SVG", needsParser)
     func oddPages() async throws {
         let script = try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures/oddpages.py").path
         let count = Program.isLongRun ? 100_000 : 1000
         let output = try await Self.python([script, String(count), "1"])
-        let pages = try output.split(separator: UInt8(ascii: "\n")).map {
+        let pages = try output.utf8.split(separator: UInt8(ascii: "\n")).map {
             try JSONDecoder().decode(Page.self, from: Data($0))
         }
         #expect(pages.count > count * 98 / 100)

@@ -38,24 +38,10 @@ struct RulesetTests {
         }
     }
 
-    /// Returns the rules as lines `filter → file`, sorted.
-    private func rules(_ manifest: String) throws -> [String] {
-        let ruleset = try ruleset(manifest)
-        return ruleset.rules.map { rule in
-            "\(rule.filter.pattern ?? rule.filter.regularExpression) → \(ruleset.substitutions[rule.substitution].path)"
-        }.sorted()
-    }
-
-    private func omissions(_ manifest: String) throws -> [String] {
-        try ruleset(manifest).omissionCounts.map { "\($0.key.line): \($0.key.reason) (\($0.value))" }.sorted()
-    }
-
-    @Test(
-        "A long list of ignored parameters for many files is counted, but makes no more rules than an engine may accept"
-    )
+    @Test("A long list of ignored parameters is counted, but makes no more rules than an engine may accept")
     func most() throws {
         let names = (0..<50).map { "\"p\($0)\"" }.joined(separator: ", ")
-        let manifest = "{ \"https://h/f/\": { \"file\": \"f/\", \"ignoreQuery\": [\(names)] } }"
+        let manifest = #"{ "https://h/f/": { "file": "f/", "ignoreQuery": [\#(names)] } }"#
         let substitutions = try SubstitutionManifest(Data(manifest.utf8), name: "manifest.json")
             .resolved(in: folder.url).substitutions
         let whole = Ruleset(substitutions) { _ in nil }
@@ -68,7 +54,6 @@ struct RulesetTests {
         "Each entry has rules for its own URLs only",
         arguments: [
             (#""https://h/a": "a.css""#, ["|https://h/a| → a.css"]),
-            (#""//h/a": "a.css""#, ["|http://h/a| → a.css", "|https://h/a| → a.css"]),
             (#""HTTPS://H:443/x/../a?Q=%7e": "a.css""#, ["|https://h/a?Q=%7e| → a.css", "|https://h/a?Q=~| → a.css"]),
             (#""https://h/a": "d.woff2""#, ["|https://h/a# → d.woff2", "|https://h/a| → d.woff2"]),
             (
@@ -83,13 +68,6 @@ struct RulesetTests {
                 ]
             ),
             (
-                #""https://h/a?id=1": { "file": "a.css", "ignoreQuery": ["v"] }"#,
-                [
-                    #"^https://h/a\?id=1&v=[!"$%'-~]*$ → a.css"#, #"^https://h/a\?v=[!"$%'-~]*&id=1$ → a.css"#,
-                    "|https://h/a?id=1| → a.css",
-                ]
-            ),
-            (
                 #""https://h/a?k[]=1": { "file": "a.css", "ignoreQuery": ["f[]"] }"#,
                 [
                     #"^https://h/a\?f%5B%5D=[!"$%'-~]*&k%5B%5D=1$ → a.css"#,
@@ -100,24 +78,17 @@ struct RulesetTests {
                 ]
             ),
             (#""https://h/*a|b^": "a.css""#, [#"^https://h/\*a%7Cb%5E$ → a.css"#, #"^https://h/\*a\|b%5E$ → a.css"#]),
-            (#""https://h/a?x=[1]": "a.css""#, ["|https://h/a?x=%5B1%5D| → a.css", "|https://h/a?x=[1]| → a.css"]),
-            (
-                #""https://h/a?x=1": "b.svg", "https://h/a": { "file": "a.css", "ignoreQuery": true }"#,
-                ["|https://h/a?x=1| → b.svg", "|https://h/a| → a.css"]
-            ),
             (
                 #""https://h/": "f/", "https://h/a.css": { "file": "a.css", "when": 404 }, "https://h/x(1),y.png": "c.json""#,
                 [
                     "|https://h/%5B1%5D.png| → f/[1].png", "|https://h/%C3%BC.css| → f/ü.css",
-                    "|https://h/u%CC%88.css| → f/ü.css",
-                    "|https://h/[1].png| → f/[1].png",
+                    "|https://h/u%CC%88.css| → f/ü.css", "|https://h/[1].png| → f/[1].png",
                     "|https://h/a%402x.png| → f/a@2x.png", "|https://h/a@2x.png| → f/a@2x.png",
                     "|https://h/b.svg| → f/b.svg", "|https://h/deep/a.css| → f/deep/a.css",
                     "|https://h/deep/index.html| → f/deep/index.html", "|https://h/deep/| → f/deep/index.html",
-                    "|https://h/it%27s%2B.svg| → f/it's+.svg",
-                    "|https://h/it's%2B.svg| → f/it's+.svg",
-                    "|https://h/it's+.svg| → f/it's+.svg",
-                    "|https://h/st%2Ar.js| → f/st*r.js", #"^https://h/st\*r\.js$ → f/st*r.js"#,
+                    "|https://h/it%27s%2B.svg| → f/it's+.svg", "|https://h/it's%2B.svg| → f/it's+.svg",
+                    "|https://h/it's+.svg| → f/it's+.svg", "|https://h/st%2Ar.js| → f/st*r.js",
+                    #"^https://h/st\*r\.js$ → f/st*r.js"#,
                     "|https://h/x%281%29%2Cy.png| → f/x(1),y.png", "|https://h/x(1)%2Cy.png| → f/x(1),y.png",
                     "|https://h/x(1),y.png| → c.json",
                 ]
@@ -125,7 +96,11 @@ struct RulesetTests {
         ]
     )
     func table(entries: String, expected: [String]) throws {
-        #expect(try rules("{ \(entries) }") == expected.sorted())
+        let ruleset = try ruleset("{ \(entries) }")
+        let rules = ruleset.rules.map { rule in
+            "\(rule.filter.pattern ?? rule.filter.regularExpression) → \(ruleset.substitutions[rule.substitution].path)"
+        }
+        #expect(rules.sorted() == expected.sorted())
     }
 
     @Test("Entries that rules cannot express are reported with their line")
@@ -144,8 +119,9 @@ struct RulesetTests {
               "https://h/g?\(long)": { "file": "a.css", "ignoreQuery": ["v"] }
             }
             """
+        let omissions = try ruleset(manifest).omissionCounts.map { "\($0.key.line): \($0.key.reason) (\($0.value))" }
         #expect(
-            try omissions(manifest) == [
+            omissions.sorted() == [
                 "10: its URL with \"v\" before a long query (1)",
                 "10: only URLs such as \"?v=1&v=2\" and \"?v\" (1)",
                 "2: the network is asked first, as its \"when\" says (1)", "3: its headers (1)",
@@ -158,12 +134,11 @@ struct RulesetTests {
         )
     }
 
-    @Test("The cost of many entries for one URL, each with another query, is linear", arguments: ["v", "v&x"])
-    func manyQueries(ignored: String) throws {
+    @Test("The cost of many entries for one URL, each with another query, is linear")
+    func manyQueries() throws {
         let growth = try Growth.whenEightfold(1000) { count in
-            let list = ignored.split(separator: "&").map { "\"\($0)\"" }.joined(separator: ", ")
             let entries = (0..<count).map {
-                "\"https://h/a?b=\($0)\": { \"file\": \"a.css\", \"ignoreQuery\": [\(list)] }"
+                #""https://h/a?b=\#($0)": { "file": "a.css", "ignoreQuery": ["v", "x"] }"#
             }
             let rules = try ruleset("{ \(entries.joined(separator: ", ")) }").rules
             #expect(rules.count >= count)
@@ -172,27 +147,20 @@ struct RulesetTests {
     }
 
     private static func entry(_ numbers: inout Numbers) -> String {
-        let scheme = ["https:", "http:", "", ""].randomElement(using: &numbers) ?? ""
-        let host = ["h", "h", "H:443", "h:8080"].randomElement(using: &numbers) ?? ""
+        func pick(_ texts: [String]) -> String { texts.randomElement(using: &numbers) ?? "" }
+        let scheme = pick(["https:", "http:", "", ""])
+        let host = pick(["h", "h", "H:443", "h:8080"])
         let isFolder = Int.random(in: 0..<4, using: &numbers) == 0
-        let path =
-            isFolder
-            ? ["/", "/f/", "/f/deep/", "/F/", "/a%402x.png/"].randomElement(using: &numbers) ?? ""
-            : [
-                "/", "/a.css", "/f/a.css", "/f/a@2x.png", "/f/a%402x.png", "/f/x(1),y.png", "/f/x(1)%2Cy.png",
-                "/f/st*r.js",
-                "/f/[1].png", "/f/deep/", "/f/it's%2B.svg", "/~b", "/%7eb", "/f/a|b^",
-            ].randomElement(using: &numbers) ?? ""
-        let query =
-            isFolder
-            ? ""
-            : ["", "", "", "?", "?v=1", "?x=1&v=2", "?x=[1]", "?utm_a&x=1"].randomElement(using: &numbers) ?? ""
-        let file = isFolder ? "f/" : ["a.css", "b.svg", "c.json", "d.woff2"].randomElement(using: &numbers) ?? ""
-        let rule = ["", "", "", "true", #"["v"]"#, #"["v", "utm_*"]"#, #"["x"]"#, #"["x", "v"]"#].randomElement(
-            using: &numbers
-        )
+        let files = [
+            "/", "/a.css", "/f/a.css", "/f/a@2x.png", "/f/a%402x.png", "/f/x(1),y.png", "/f/x(1)%2Cy.png", "/f/st*r.js",
+            "/f/[1].png", "/f/deep/", "/f/it's%2B.svg", "/~b", "/%7eb", "/f/a|b^",
+        ]
+        let path = pick(isFolder ? ["/", "/f/", "/f/deep/", "/F/", "/a%402x.png/"] : files)
+        let query = pick(isFolder ? [""] : ["", "", "", "?", "?v=1", "?x=1&v=2", "?x=[1]", "?utm_a&x=1"])
+        let file = pick(isFolder ? ["f/"] : ["a.css", "b.svg", "c.json", "d.woff2"])
+        let rule = pick(["", "", "", "true", #"["v"]"#, #"["v", "utm_*"]"#, #"["x"]"#, #"["x", "v"]"#])
         let fields = [
-            "\"file\": \"\(file)\"", (rule ?? "").isEmpty ? "" : "\"ignoreQuery\": \(rule ?? "")",
+            "\"file\": \"\(file)\"", rule.isEmpty ? "" : "\"ignoreQuery\": \(rule)",
             Int.random(in: 0..<8, using: &numbers) == 0 ? "\"when\": 404" : "",
             Int.random(in: 0..<8, using: &numbers) == 0 ? "\"headers\": { \"X-A\": \"b\" }" : "",
             Int.random(in: 0..<16, using: &numbers) == 0 ? "\"until\": \"2020-01-01\"" : "",
@@ -206,16 +174,14 @@ struct RulesetTests {
         let (base, query) = (parts[0], parts.count > 1 ? "?\(parts[1])" : "")
         var urls = [
             "", "?", "?v=1", "?v=2", "?v", "?v=1&v=2", "?x=1", "?x=1&v=7", "?v=7&x=1", "?utm_a=1", "?utm_", "?utm",
-            "?vv=1",
-            "?x=1&utm_b=%", "?v=100%", #"?v=a\b"#, "?v=1#f", "?x=[1]", "?x=%5b1%5D", "?v=1&w=1", "?w=1&v=1", "?&v=1",
-            "?v=1&",
+            "?vv=1", "?x=1&utm_b=%", "?v=100%", #"?v=a\b"#, "?v=1#f", "?x=[1]", "?x=%5b1%5D", "?v=1&w=1", "?w=1&v=1",
+            "?&v=1", "?v=1&",
         ].map { base + $0 }
         urls += [url, url + "#f", url + "#", base + "/" + query, base + "x" + query, base.uppercased() + query]
         urls += [
             ("https:", "http:"), ("http:", "https:"), ("@", "%40"), ("%40", "@"), (",", "%2C"), ("[", "%5B"),
             ("*", "x"),
-        ]
-        .map { url.replacingOccurrences(of: $0, with: $1) }
+        ].map { url.replacingOccurrences(of: $0, with: $1) }
         return urls + [base.replacingOccurrences(of: "//h/", with: "//h:8080/"), base + "%7E", base + "~"]
     }
 
@@ -264,18 +230,16 @@ struct RulesetTests {
     @Test(
         "A percent sign that begins no escape is matched as browsers send it",
         arguments: [
-            ("?q=100%25", "?q=100%", true), ("?q=%25&a", "?q=%&a", true), ("?q=%25z%25", "?q=%z%", true),
-            ("?q=%25%25", "?q=%%", true), ("?q=%2541", "?q=%41", false), ("?q=%25aB", "?q=%aB", false),
-            ("?q=%25a", "?q=%a", true), ("?q=%5Ca%5B%25", #"?q=\a[%"#, true),
+            ("?q=%25z%25", "?q=%z%", true), ("?q=%2541", "?q=%41", false), ("?q=%25a", "?q=%a", true),
+            ("?q=%5Ca%5B%25", #"?q=\a[%"#, true),
         ]
     )
     func percent(key: String, sent: String, isMatched: Bool) throws {
-        let ruleset = try ruleset("{ \"https://h/a\(key)\": \"a.css\" }")
-        #expect(try ruleset.rules.contains { try RuleMatcher($0.filter).matches("https://h/a\(sent)") } == isMatched)
-        let ignoring = try self.ruleset("{ \"https://h/a\(key)\": { \"file\": \"a.css\", \"ignoreQuery\": [\"v\"] } }")
-        #expect(
-            try ignoring.rules.contains { try RuleMatcher($0.filter).matches("https://h/a\(sent)&v=1") } == isMatched
-        )
+        for (rule, more) in [("", ""), (#", "ignoreQuery": ["v"]"#, "&v=1")] {
+            let rules = try ruleset(#"{ "https://h/a\#(key)": { "file": "a.css"\#(rule) } }"#).rules
+            let url = "https://h/a\(sent)\(more)"
+            #expect(try rules.contains { try RuleMatcher($0.filter).matches(url) } == isMatched)
+        }
     }
 
     @Test("Rules answer only what the manifest answers, no two the same URL, and each row has one")
@@ -359,5 +323,32 @@ struct RulesetTests {
                 try #require(positions.contains("\(answer.line):\(answer.column)"), "\(url) in \(text)")
             }
         }
+    }
+}
+
+/// Matches filters as browser engines do, and refuses filters that two engines might interpret differently.
+///
+/// A `urlFilter` begins with `|`, may end with `|`, and contains no other special character. A `regexFilter` uses only
+/// the syntax that ``URLFilter`` documents.
+private struct RuleMatcher {
+    private static let syntax = #"^\^(?:[!-#%-',\-/->@-Z_-z~]|\\[^A-Za-z0-9]|\[!"\$%'-~\]\*)*(?:\$|\.\*)$"#
+
+    private let expression: NSRegularExpression
+    private let literal: (text: String, isOpen: Bool)?
+
+    init(_ filter: URLFilter) throws {
+        let text = filter.regularExpression
+        try #require(text.range(of: Self.syntax, options: .regularExpression) != nil, "\(text)")
+        expression = try NSRegularExpression(pattern: text)
+        literal = filter.pattern.map { (text: $0.trimmingCharacters(in: ["|"]), isOpen: !$0.hasSuffix("|")) }
+        guard let literal else { return }
+        try #require(filter.pattern == "|\(literal.text)\(literal.isOpen ? "" : "|")")
+        try #require(literal.text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"|*^".utf8.contains($0) })
+    }
+
+    func matches(_ url: String) throws -> Bool {
+        let result = expression.firstMatch(in: url, range: NSRange(url.startIndex..., in: url)) != nil
+        if let literal { try #require(result == (literal.isOpen ? url.hasPrefix(literal.text) : url == literal.text)) }
+        return result
     }
 }

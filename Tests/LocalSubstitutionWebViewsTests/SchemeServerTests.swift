@@ -30,20 +30,13 @@ final class SchemeServerTests: SchemeSuite {
         #expect(cache.mirror(of: mirror) == mirror && cache.original(of: url) == url)
     }
 
-    @Test("A mirror's origin has the normal form that engines compare")
-    func normalMirror() throws {
+    @Test("An origin has the normal form that engines compare, whatever the path is")
+    func origins() throws {
         let url = try #require(URL(string: "HTTPS://Example.com:443/A%2fb?C#D"))
         #expect(try cache().mirror(of: url).absoluteString == "substitution-https://example.com/A%2fb?C#D")
-    }
-
-    @Test(
-        "An origin does not depend on a path that is malformed",
-        arguments: [
-            "https://a.org/50%-off", "substitution-https://a.org/a b\\c?%", "https://a.org?x", "https://A.org:443#%",
-        ]
-    )
-    func origins(url: String) {
-        #expect(WebOrigin(url)?.site == "https://a.org")
+        for url in ["https://a.org/50%-off", "substitution-https://a.org/a b\\c?%", "https://A.org:443#%"] {
+            #expect(WebOrigin(url)?.site == "https://a.org")
+        }
     }
 
     @Test("The number of stylesheets remembered for their integrity is limited, and pages are not included")
@@ -68,65 +61,42 @@ final class SchemeServerTests: SchemeSuite {
     func rewrittenHead() async throws {
         try folder.write("<img src=https://example.com/site.css>", to: "page.html")
         let cache = try cache(#"{ "https://example.com/site.css": "site.css", "https://example.com/p": "page.html" }"#)
-        let url = "substitution-https://example.com/p"
-        let get = try await answer(SchemeServer(cache), request(url, "GET", from: Self.page))
-        let head = try await answer(SchemeServer(cache), request(url, "HEAD", from: Self.page))
-        #expect(get.text == "<img src=substitution-https://example.com/site.css>")
-        #expect(head.body.isEmpty)
-        #expect(head["Content-Length"] == get["Content-Length"] && get["Content-Length"] == "\(get.body.count)")
-        #expect(head["ETag"] == nil && get["ETag"] == nil)
+        let (get, head) = (try request(Self.page + "p"), try request(Self.page + "p", "HEAD"))
+        let (whole, alone) = (try await answer(SchemeServer(cache), get), try await answer(SchemeServer(cache), head))
+        #expect(whole.text == "<img src=substitution-https://example.com/site.css>" && alone.body.isEmpty)
+        for answer in [whole, alone] {
+            #expect(answer["Content-Length"] == "\(whole.body.count)" && answer["ETag"] == nil)
+        }
     }
 
-    @Test("A mapped URL is answered with its file, and with the fields that engines require")
+    @Test("A mapped URL is answered with its file, and with the fields that engines require, in every spelling")
     func file() async throws {
         let answer = try await answer(SchemeServer(cache()), request(css))
         #expect(answer.status == 200 && answer.text == body)
         #expect(answer["Content-Type"] == "text/css; charset=utf-8" && answer["Content-Length"] == "\(body.utf8.count)")
         #expect(answer["Cache-Control"] == "no-cache" && answer["Cross-Origin-Resource-Policy"] == "cross-origin")
         #expect(answer["Cache-Status"]?.contains("hit") == true && answer["Accept-Ranges"] == "bytes")
+        for spelling in ["https://Example.COM:443/x/../site.css#x", "HTTPS://example.com/%73ite.css"] {
+            let url = "Substitution-\(spelling)"
+            #expect(try await self.answer(SchemeServer(cache()), request(url)).text == body)
+        }
     }
 
-    @Test(
-        "Every spelling that a session may use is answered",
-        arguments: [
-            "substitution-https://example.com/site.css#x", "substitution-https://Example.COM:443/site.css",
-            "substitution-https://example.com/x/../site.css", "SUBSTITUTION-HTTPS://example.com/%73ite.css",
-        ]
-    )
-    func spellings(url: String) async throws {
-        #expect(try await answer(SchemeServer(cache()), request(url)).status == 200)
-    }
-
-    @Test(
-        "A response has the mirror's URL if the page is a mirror, and else the original URL",
-        arguments: [
-            (SchemeSuite.page, "substitution-https://example.com/site.css"),
-            ("https://example.com/", "https://example.com/site.css"),
-            ("http://other.org/", "https://example.com/site.css"),
-            (nil, "substitution-https://example.com/site.css"),
-            ("about:blank", "substitution-https://example.com/site.css"),
-        ]
-    )
-    func addresses(page: String?, expected: String) async throws {
-        let answer = try await answer(SchemeServer(cache()), request(css, from: page))
-        #expect(answer.head.url?.absoluteString == expected)
-    }
-
-    /// Pages and `Origin` fields, each with the answer's CORS fields.
-    private static let sharing: [(page: String?, origin: String?, allowed: String?, credentials: String?)] = [
-        ("https://a.org/x", nil, "https://a.org", "true"),
-        ("https://a.org:8443/", nil, "https://a.org:8443", "true"),
-        ("https://a.org/", "https://frame.org", "https://frame.org", "true"),
-        ("substitution-https://a.org/", nil, "substitution-https://a.org", "true"),
-        ("https://a.org/", "null", "*", nil), ("about:blank", nil, "*", nil), (nil, nil, "*", nil),
+    /// Pages and `Origin` fields, each with the answer's URL and CORS fields.
+    private static let sharing: [(page: String?, origin: String?, isMirror: Bool, allowed: String?)] = [
+        ("https://a.org/x", nil, false, "https://a.org"), ("https://a.org:8443/", nil, false, "https://a.org:8443"),
+        ("https://a.org/", "https://frame.org", false, "https://frame.org"), ("https://a.org/", "null", false, nil),
+        ("substitution-https://a.org/", nil, true, "substitution-https://a.org"), ("about:blank", nil, true, nil),
+        (nil, nil, true, nil),
     ]
 
-    @Test("CORS fields allow the requesting origin, or every origin", arguments: sharing)
-    func cors(page: String?, origin: String?, allowed: String?, credentials: String?) async throws {
+    @Test("An answer has the URL that its page expects, and allows its origin, or every one", arguments: sharing)
+    func cors(page: String?, origin: String?, isMirror: Bool, allowed: String?) async throws {
         let request = try request(css, from: page, origin.map { ["Origin": $0] } ?? [:])
         let answer = try await answer(SchemeServer(cache()), request)
-        #expect(answer["Access-Control-Allow-Origin"] == allowed)
-        #expect(answer["Access-Control-Allow-Credentials"] == credentials)
+        #expect(answer.head.url?.absoluteString == (isMirror ? css : "https://example.com/site.css"))
+        #expect(answer["Access-Control-Allow-Origin"] == (allowed ?? "*"))
+        #expect(answer["Access-Control-Allow-Credentials"] == allowed.map { _ in "true" })
     }
 
     @Test(
@@ -148,31 +118,21 @@ final class SchemeServerTests: SchemeSuite {
         let server = try SchemeServer(cache())
         let count = body.utf8.count
         for (range, bytes) in [("0-0", 0..<1), ("5-", 5..<count), ("-5", count - 5..<count), ("3-999999", 3..<count)] {
-            let answer = try await answer(server, request(css, ["Range": "bytes=\(range)"]))
+            let answer = try await answer(server, request(css, "GET", ["Range": "bytes=\(range)"]))
             #expect(answer.status == 206 && answer.body == Data(body.utf8)[bytes])
             #expect(answer["Content-Range"] == "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(count)")
             #expect(answer["Content-Length"] == "\(bytes.count)")
         }
-        for range in ["\(count)-", "999999-1000000", "-0"] {
-            let answer = try await answer(server, request(css, ["Range": "bytes=\(range)"]))
+        for range in ["\(count)-", "-0"] {
+            let answer = try await answer(server, request(css, "GET", ["Range": "bytes=\(range)"]))
             #expect(answer.status == 416 && answer.body.isEmpty)
             #expect(answer["Content-Range"] == "bytes */\(count)" && answer["Content-Length"] == "0")
         }
-        for fields in [
-            ["Range": "bytes=0-1,3-4"], ["Range": "lines=1-2"], ["Range": "bytes=0-1", "If-Range": "\"other\""],
-            ["If-None-Match": "*"],
-        ] {
-            #expect(try await answer(server, request(css, fields)).status == 200)
+        let range = "bytes=0-1"
+        for fields in [["Range": "\(range),3-4"], ["Range": range, "If-Range": "\"other\""], ["If-None-Match": "*"]] {
+            #expect(try await answer(server, request(css, "GET", fields)).status == 200)
         }
-        #expect(try await answer(server, request(css, "HEAD", ["Range": "bytes=0-1"])).status == 200)
-    }
-
-    private func request(_ url: String, _ fields: [String: String]) throws -> URLRequest {
-        try request(url, "GET", from: Self.page, fields)
-    }
-
-    private func request(_ url: String, _ method: String, _ fields: [String: String]) throws -> URLRequest {
-        try request(url, method, from: Self.page, fields)
+        #expect(try await answer(server, request(css, "HEAD", ["Range": range])).status == 200)
     }
 
     @Test("HEAD has the head of GET and no body; other methods are refused")
@@ -180,20 +140,17 @@ final class SchemeServerTests: SchemeSuite {
         let server = try SchemeServer(cache())
         let head = try await answer(server, request(css, "HEAD"))
         #expect(head.status == 200 && head.body.isEmpty && head["Content-Length"] == "\(body.utf8.count)")
-        for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
-            let answer = try await answer(server, request(css, method))
-            #expect(answer.status == 405 && answer["Allow"] == "GET, HEAD")
-            #expect(answer.text.contains("its method is \"\(method)\""))
-        }
+        let post = try await answer(server, request(css, "POST"))
+        #expect(post.status == 405 && post["Allow"] == "GET, HEAD" && post.text.contains("its method is \"POST\""))
     }
 
-    @Test("An unmapped URL is a 404 with the reason, which no page of another origin may read")
+    @Test("An unmapped URL is a 404 with the reason and its mirror's policy, which no page of another origin may read")
     func unmapped() async throws {
         let answer = try await answer(SchemeServer(cache()), request("substitution-https://www.example.com/site.css"))
         #expect(answer.status == 404 && answer["Content-Type"] == "text/plain; charset=utf-8")
         #expect(answer.text.contains("because no entry names it; substitute explain names the nearest."))
-        #expect(answer["Access-Control-Allow-Origin"] == nil)
-        #expect(answer["Content-Length"] == "\(answer.body.count)")
+        #expect(answer["Access-Control-Allow-Origin"] == nil && answer["Content-Length"] == "\(answer.body.count)")
+        #expect(answer["Content-Security-Policy"]?.hasPrefix("default-src https:") == true)
         let networkFirst = try cache(#"{ "https://example.com/x": { "file": "site.css", "when": 404 } }"#)
         let asked = try await self.answer(SchemeServer(networkFirst), request("substitution-https://example.com/x"))
         #expect(asked.status == 404 && asked.text.contains("answers instead when"))
@@ -220,11 +177,6 @@ final class SchemeServerTests: SchemeSuite {
         #expect(large.body == bytes && large.parts == 3)
         let empty = try await answer(SchemeServer(cache), request("substitution-https://example.com/e"))
         #expect(empty.status == 200 && empty.body.isEmpty && empty["Content-Length"] == "0")
-        let range = try await answer(
-            SchemeServer(cache),
-            request("substitution-https://example.com/e", ["Range": "bytes=0-"])
-        )
-        #expect(range.status == 416)
     }
 
     @Test("A small reply is available at once, and a large one is not")
@@ -251,9 +203,6 @@ final class SchemeServerTests: SchemeSuite {
         #expect(try await answer(server, request(css)).text == "new")
         while case .data(let data)? = try await reading.next() { old += data }
         #expect(old == Data(repeating: 1, count: 3 << 20))
-        try FileManager.default.removeItem(at: folder.url.appendingPathComponent("site.css"))
-        #expect(throws: ManifestError.self) { try cache.reload() }
-        #expect(try await answer(server, request(css)).text == "new")
     }
 
     @Test("Two caches answer independently")

@@ -22,7 +22,7 @@ enum Advice {
             let copy = try TemporaryFolder()
             let place = copy.url.appendingPathComponent("copy")
             try FileManager.default.copyItem(at: folder, to: place)
-            let before = try listing(place)
+            let before = try SiteFolder.listing(of: place)
             let line = command.replacing("\\\"", with: "\"").replacing("\\\\", with: "\\")
             let environment = ["PATH": "\(Tool.url.deletingLastPathComponent().path):/usr/bin:/bin"]
             let answer = try await Program.run("/bin/sh", ["-c", line], in: place, environment: environment)
@@ -31,12 +31,10 @@ enum Advice {
             // Only servers of the test can answer.
             let isLocal = line.contains("://127.0.0.1:") || line.contains("://localhost:")
             #expect(answer.status != 2, "\(words) advises: \(line)\n\(answer)")
-            if isLocal {
-                let answers = ["its server sets a cookie"] + (words.first == "explain" ? ["\" was not loaded: "] : [])
-                let isAnswered = answers.contains(where: answer.errors.contains)
-                let isGood = try isAnswered || (answer.status == 0 && listing(place) != before)
-                #expect(isGood, "\(words) advises: \(line)\n\(answer)")
-            }
+            let answers = ["its server sets a cookie"] + (words.first == "explain" ? ["\" was not loaded: "] : [])
+            if !isLocal || answers.contains(where: answer.errors.contains) { continue }
+            let isChanged = try SiteFolder.listing(of: place) != before
+            #expect(answer.status == 0 && isChanged, "\(words) advises: \(line)\n\(answer)")
         }
     }
 
@@ -44,13 +42,5 @@ enum Advice {
     nonisolated(unsafe) private static let advised =
         /(?:: |^ +)(substitute (?:add|update) [^\n]*?)(?:","|$)|"command":"(substitute .*?[^\\])"/
         .anchorsMatchLineEndings()
-
-    private static func listing(_ folder: URL) throws -> [String: Data] {
-        var files: [String: Data] = [:]
-        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
-            files[path] = try? Data(contentsOf: folder.appendingPathComponent(path))
-        }
-        return files
-    }
 }
 #endif

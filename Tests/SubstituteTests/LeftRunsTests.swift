@@ -4,7 +4,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Runs whose parent process or standard input is gone", .serialized)
+@testable import SubstituteCheckKit
+@testable import SubstituteKit
+
+@Suite("Runs whose parent or standard input is gone, and processes that a run starts", .serialized)
 struct LeftRunsTests {
     private let folder: TemporaryFolder
 
@@ -19,9 +22,7 @@ struct LeftRunsTests {
     /// The returned handle reads the output, which ends once no process has the pipe open. Do not wait for the shell
     /// itself: on Linux, Foundation would also wait for every process that the shell has started.
     private func shell(_ line: String) throws -> (shell: Process, output: FileHandle) {
-        let (process, pipe) = (Process(), Pipe())
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", line, Tool.url.path]
+        let (process, pipe) = (Self.process(line), Pipe())
         process.currentDirectoryURL = folder.url
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
@@ -32,11 +33,9 @@ struct LeftRunsTests {
         return (process, pipe.fileHandleForReading)
     }
 
-    @Test(
-        "A run ends when the process that started it is gone, however that process ended",
-        arguments: ["preview --serve", "check --watch"],
-        [SIGKILL, SIGHUP]
-    )
+    private static let ends = [("preview --serve", SIGKILL), ("check --watch", SIGHUP)]
+
+    @Test("A run ends when the process that started it is gone, however that process ended", arguments: ends)
     func orphan(command: String, signal: Int32) async throws {
         try await onThread {
             // The second shell prints its process ID, which the tool then has.
@@ -52,8 +51,7 @@ struct LeftRunsTests {
     func nohup() async throws {
         try await onThread {
             let (shell, output) = try self.shell("nohup \"$0\" check --watch & echo \"$!.\"; wait")
-            let number = try output.read(until: "no errors").prefix { $0 != "." }
-            let tool = try #require(pid_t(number))
+            let tool = try #require(pid_t(output.read(until: "no errors").prefix { $0 != "." }))
             defer { kill(tool, SIGKILL) }
             kill(shell.processIdentifier, SIGKILL)
             // The tool usually notices the end of its parent within this time. On a busy machine it may take longer;
@@ -74,14 +72,11 @@ struct LeftRunsTests {
         // Open both ends, so that neither side waits for the other to open its end.
         let descriptor = open(pipe, O_RDWR)
         defer { close(descriptor) }
-        let path =
-            folder.url.appendingPathComponent("bin").path + ":"
-            + ProcessInfo.processInfo.environment["PATH", default: ""]
+        let path = "\(folder.url.path)/bin:" + ProcessInfo.processInfo.environment["PATH", default: ""]
         // The tool does not remove the page that it opens, so the page goes to the test's own folder.
         let variables = "PATH='\(path)' TMPDIR='\(folder.url.path)' SUBSTITUTE_VERB=substitute-edit"
-        let line = "\(variables) \"$0\" preview --open > out.txt; echo ended"
         try await onThread {
-            let (shell, output) = try self.shell(line)
+            let (shell, output) = try self.shell("\(variables) \"$0\" preview --open > out.txt; echo ended")
             #expect(try output.read(until: "ended") == "ended\n")
             kill(shell.processIdentifier, SIGKILL)
         }
@@ -90,20 +85,63 @@ struct LeftRunsTests {
         #expect(received.contains("PATH=") && !received.contains("SUBSTITUTE_"))
     }
 
-    @Test("Closed standard input is reported", arguments: ["check -", "explain -", "add -"])
-    func closedInput(command: String) async throws {
-        let result = try await Program.run("/bin/sh", ["-c", "\"$0\" \(command) <&-", Tool.url.path], in: folder.url)
-        #expect(result.status == 1)
-        let name = command.prefix { $0 != " " }
-        #expect(result.errors == "substitute \(name): standard input is closed; name a file instead of \"-\"\n")
-    }
-
-    @Test("Through the package manager, standard input is refused, even if it could be read")
-    func plugin() async throws {
+    @Test("Closed standard input is reported, and through the package manager it is refused even if it could be read")
+    func closedInput() async throws {
+        for verb in ["check", "explain", "add"] {
+            let words = ["-c", "\"$0\" \(verb) - <&-", Tool.url.path]
+            let result = try await Program.run("/bin/sh", words, in: folder.url)
+            let message = "substitute \(verb): standard input is closed; name a file instead of \"-\"\n"
+            #expect(result.status == 1 && result.errors == message, "\(result)")
+        }
         let environment = ["SUBSTITUTE_VERB": "substitute"]
         let result = try await Tool.start(["check", "-"], input: Data("{}".utf8), environment: environment)
         #expect(result.status == 1)
         #expect(result.errors.contains("the package manager gives a plugin no standard input; name a file"))
+    }
+
+    // MARK: - Processes that the tool starts
+
+    private static func process(_ command: String) -> Process {
+        let process = Process()
+        (process.executableURL, process.arguments) = (URL(fileURLWithPath: "/bin/sh"), ["-c", command, Tool.url.path])
+        return process
+    }
+
+    /// Foundation on Linux also waits for the process, and often receives the exit status before the tool does.
+    @Test("The exit status is never lost", arguments: [("exit 3", Int32(3)), ("kill -9 $$", 9), ("", 0)])
+    func exitStatus(command: String, status: Int32) async throws {
+        let statuses = try await onThread {
+            try (0..<(Program.isLongRun ? 100 : 15)).map { _ in
+                let process = Self.process(command)
+                try process.runWithoutBlockedSignals()
+                return process.exitStatusOfItself
+            }
+        }
+        #expect(Set(statuses) == [status])
+    }
+
+    @Test("The exit status is known while a child process of the process still runs")
+    func child() async throws {
+        let status = try await onThread {
+            let (process, pipe) = (Self.process("sleep 1000 > /dev/null & echo $!; exit 4"), Pipe())
+            process.standardOutput = pipe
+            try process.runWithoutBlockedSignals()
+            let line = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+            let child = try #require(pid_t(line.trimmingCharacters(in: .whitespacesAndNewlines)))
+            defer { kill(child, SIGKILL) }
+            return process.exitStatusOfItself
+        }
+        #expect(status == 4)
+    }
+
+    @Test("A command is named as the user calls it, through the plugin or directly")
+    func calledName() {
+        #expect(ToolName([:]).words("check") == "substitute check")
+        let plugin = ToolName(["SUBSTITUTE_VERB": "substitute"])
+        for line in ["substitute check --all", "substitute-edit check --fix", "substitute-edit init"] {
+            let words = line.drop { $0 != " " }.dropFirst()
+            #expect(plugin.words(String(words)) == "swift package \(line)")
+        }
     }
 }
 #endif

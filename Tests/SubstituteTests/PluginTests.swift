@@ -25,10 +25,8 @@ struct PluginTests {
     init() throws {
         app = try TemporaryFolder()
         // The checkout's folder may have any name, because the app's `Package.swift` states the package's name.
-        try FileManager.default.createSymbolicLink(
-            atPath: app.url.appendingPathComponent("Fork").path,
-            withDestinationPath: Repository.folder.path
-        )
+        let fork = app.url.appendingPathComponent("Fork")
+        try FileManager.default.createSymbolicLink(at: fork, withDestinationURL: Repository.folder)
         try declare(".copy(\"Substitutions\")")
         try app.write("{}", to: "manifest.schema.json")
         try app.write("", to: "Sources/App/App.swift")
@@ -42,16 +40,13 @@ struct PluginTests {
             // swift-tools-version: 6.2
             import PackageDescription
 
+            let library = "LocalSubstitutionCache"
             let package = Package(
-                name: "App",
-                platforms: [.macOS(.v13)],
-                dependencies: [.package(name: "LocalSubstitutionCache", path: "Fork")],
+                name: "App", platforms: [.macOS(.v13)], dependencies: [.package(name: library, path: "Fork")],
                 targets: [
                     .target(
-                        name: "App",
-                        dependencies: [.product(name: "LocalSubstitutionCache", package: "LocalSubstitutionCache")],
-                        resources: [\(resource)],
-                        plugins: [.plugin(name: "CheckManifest", package: "LocalSubstitutionCache")]
+                        name: "App", dependencies: [.product(name: library, package: library)],
+                        resources: [\(resource)], plugins: [.plugin(name: "CheckManifest", package: library)]
                     )
                 ]
             )
@@ -65,21 +60,18 @@ struct PluginTests {
         return (result.status, result.output + result.errors)
     }
 
-    private func move(_ path: String, to other: String) throws {
-        let (source, target) = (app.url.appendingPathComponent(path), app.url.appendingPathComponent(other))
-        try FileManager.default.createDirectory(
-            at: target.deletingLastPathComponent(),
-            withIntermediateDirectories: true
-        )
-        try FileManager.default.moveItem(at: source, to: target)
+    /// Builds, and expects success or failure, with an output that has some texts and lacks another.
+    private func build(fails: Bool = false, has texts: [String] = [], lacks other: String = "warning:") async throws {
+        let result = try await swift(["build"])
+        #expect((result.status != 0) == fails && texts.allSatisfy(result.output.contains), "\(result.output)")
+        #expect(!result.output.contains(other), "\(result.output)")
     }
 
-    /// Builds twice.
-    ///
-    /// In these two builds the package manager may link its tools again. In later builds it does not.
-    private func settle() async throws {
-        _ = try await swift(["build"])
-        _ = try await swift(["build"])
+    private func move(_ path: String, to other: String) throws {
+        let (source, target) = (app.url.appendingPathComponent(path), app.url.appendingPathComponent(other))
+        let parent = target.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+        try FileManager.default.moveItem(at: source, to: target)
     }
 
     @Test("A build checks the manifest in every layout, and reports a layout that it cannot check")
@@ -93,32 +85,23 @@ struct PluginTests {
     }
 
     private func checkedOnce() async throws {
-        let first = try await swift(["build"])
-        #expect(first.status == 0, "\(first.output)")
-        #expect(first.output.contains("Checking manifest.json of Substitutions"))
-        #expect(!first.output.contains("warning:"), "\(first.output)")
-        try await settle()
-        let second = try await swift(["build"])
-        #expect(second.status == 0)
-        #expect(!second.output.contains("Checking manifest.json"), "nothing has changed")
-
+        try await build(has: ["Checking manifest.json of Substitutions"])
+        // In these two builds the package manager may link its tools again. In later builds it does not.
+        for _ in 1...2 { _ = try await swift(["build"]) }
+        // Nothing has changed.
+        try await build(lacks: "Checking manifest.json")
         // The case of the file's name is wrong. The test later corrects the name on disk, not the manifest.
         try move("\(Self.folder)/img/a.png", to: "\(Self.folder)/img/A.png")
-        let third = try await swift(["build"])
-        #expect(third.status != 0)
         let message = "/Substitutions/manifest.json:2:22: error: \"img/a.png\" is \"img/A.png\" on disk"
-        #expect(third.output.contains(message), "\(third.output)")
+        try await build(fails: true, has: [message], lacks: "no errors")
         try move("\(Self.folder)/img/A.png", to: "\(Self.folder)/img/a.png")
-        let fourth = try await swift(["build"])
-        #expect(fourth.status == 0, "\(fourth.output)")
-        #expect(fourth.output.contains("Checking manifest.json"))
+        try await build(has: ["Checking manifest.json"])
     }
 
     /// Checks that a build says no more than an app: warnings are for the tool, and a mistake in JSON ends the check.
     private func checkedAsByAnApp() async throws {
         try app.write("no picture", to: "\(Self.folder)/img/a.png")
-        let build = try await swift(["build"])
-        #expect(build.status == 0 && !build.output.contains("warning:"), "\(build.output)")
+        try await build()
         try app.write(Self.picture, to: "\(Self.folder)/img/a.png")
         try app.write("{ \"name\": \"a web app\" }", to: "Sources/App/www/manifest.json")
         try declare(".copy(\"Substitutions\"), .copy(\"www\")")
@@ -137,41 +120,30 @@ struct PluginTests {
         try move(Self.folder, to: "Aside")
         let permissions = ["--allow-writing-to-package-directory", "--allow-network-connections", "all"]
         let made = try await swift(["package"] + permissions + ["substitute-edit", "init"])
-        #expect(made.status == 0, "\(made.output)")
-        #expect(made.output.contains("Created Sources/App/Substitutions/manifest.json"))
-        let build = try await swift(["build"])
-        #expect(build.status == 0, "\(build.output)")
-        #expect(
-            build.output.contains("Checking manifest.json") && !build.output.contains("warning:"),
-            "\(build.output)"
-        )
+        #expect(made.status == 0 && made.output.contains("Created Sources/App/Substitutions/manifest.json"), "\(made)")
+        try await build(has: ["Checking manifest.json"])
         try FileManager.default.removeItem(at: app.url.appendingPathComponent(Self.folder))
         try move("Aside", to: Self.folder)
     }
 
     private func layoutsThatCannotWork() async throws {
-        func problem() async throws -> String {
+        let (manifest, copy) = ("\(Self.folder)/manifest.json", ".copy(\"Substitutions\")")
+        let missing = "Substitutions has no manifest.json; "
+        for (resource, from, to, message) in [
+            (".process(\"Substitutions\")", nil, "", "Substitutions is flattened when it is copied"),
+            ("", nil, "", "declare it with resources: [.copy(\"Substitutions\")]"),
+            (copy, manifest, "\(Self.folder)/Manifest.json", "\(missing)rename Manifest.json"),
+            (copy, manifest, "\(Self.folder)/img/manifest.json", "\(missing)swift package substitute-edit init"),
+            ("", Self.folder, "Substitutions", "the target App ships no folder with a manifest.json"),
+        ] as [(String, String?, String, String)] {
+            try declare(resource)
+            if let from { try move(from, to: to) }
             let build = try await swift(["build"])
-            #expect(build.status != 0, "\(build.output)")
-            return build.output.split(separator: "\n").first { $0.hasPrefix("error: ") }.map(String.init)
-                ?? build.output
+            let problem = build.output.components(separatedBy: "\n").first { $0.hasPrefix("error: ") } ?? ""
+            #expect(build.status != 0 && problem.contains(message), "\(build.output)")
+            if let from { try move(to, to: from) }
         }
-        try declare(".process(\"Substitutions\")")
-        #expect(try await problem().contains("Substitutions is flattened when it is copied"))
-        try declare("")
-        #expect(try await problem().hasSuffix("declare it with resources: [.copy(\"Substitutions\")]"))
-        try declare(".copy(\"Substitutions\")")
-        try move("\(Self.folder)/manifest.json", to: "\(Self.folder)/Manifest.json")
-        #expect(try await problem().hasSuffix("Substitutions has no manifest.json; rename Manifest.json"))
-        try move("\(Self.folder)/Manifest.json", to: "\(Self.folder)/img/manifest.json")
-        let remedy = "swift package substitute-edit init creates one"
-        #expect(try await problem().hasSuffix("Substitutions has no manifest.json; \(remedy)"))
-        try move("\(Self.folder)/img/manifest.json", to: "\(Self.folder)/manifest.json")
-        try move(Self.folder, to: "Substitutions")
-        try declare("")
-        #expect(try await problem().contains("the target App ships no folder with a manifest.json"))
-        try move("Substitutions", to: Self.folder)
-        try declare(".copy(\"Substitutions\")")
+        try declare(copy)
     }
 
     private func layoutsThatWork() async throws {
@@ -181,10 +153,7 @@ struct PluginTests {
         ] {
             try move(Self.folder, to: place)
             try declare(resource)
-            let build = try await swift(["build"])
-            #expect(build.status == 0, "\(build.output)")
-            #expect(build.output.contains("Checking manifest.json of Substitutions"))
-            #expect(!build.output.contains("warning:"), "\(build.output)")
+            try await build(has: ["Checking manifest.json of Substitutions"])
             try move(place, to: Self.folder)
         }
     }
@@ -193,12 +162,11 @@ struct PluginTests {
     private func commands() async throws {
         for folder in [".", "\(Self.folder)/img"] {
             let check = try await swift(["package", "substitute", "check"], in: folder)
-            #expect(check.output.contains("1 URL, 1 file, 8 bytes: 1 image\nno errors, no warnings"), "\(check.output)")
-            #expect(check.status == 0)
+            let lines = "1 URL, 1 file, 8 bytes: 1 image\nno errors, no warnings"
+            #expect(check.status == 0 && check.output.contains(lines), "\(check.output)")
         }
         let wrong = try await swift(["package", "substitute", "check", "none.json"])
-        #expect(wrong.output.contains("none.json:1:1: error: \"none.json\" does not exist"))
-        #expect(wrong.status != 0)
+        #expect(wrong.status != 0 && wrong.output.contains("none.json:1:1: error: \"none.json\" does not exist"))
     }
 }
 #endif

@@ -11,34 +11,26 @@ extension Trait where Self == StartsChromium {
 
 extension Trait where Self == ConditionTrait {
     /// If `REQUIRE_ALL_TESTS` and `LONG_TESTS` are set, runs a test that starts Firefox; few machines have Firefox.
-    static var startsFirefox: Self {
-        .enabled(
-            if: Program.isEverythingRequired && Program.isLongRun,
-            "starts Firefox; REQUIRE_ALL_TESTS=1 LONG_TESTS=1 runs it"
-        )
-    }
+    static var startsFirefox: Self { longRun("starts Firefox") }
 
     /// If `REQUIRE_ALL_TESTS` and `LONG_TESTS` are set, runs a test that opens a window on a separate screen.
-    static var opensWindow: Self {
-        .enabled(
-            if: Program.isEverythingRequired && Program.isLongRun,
-            "opens a window; REQUIRE_ALL_TESTS=1 LONG_TESTS=1 runs it"
-        )
-    }
+    static var opensWindow: Self { longRun("opens a window") }
 
     /// If `REQUIRE_ALL_TESTS` is set, runs a test that starts the package manager.
     static var startsPackageManager: Self {
         .enabled(if: Program.isEverythingRequired, "starts the package manager; REQUIRE_ALL_TESTS=1 runs it")
+    }
+
+    private static func longRun(_ reason: String) -> Self {
+        let isLong = Program.isEverythingRequired && Program.isLongRun
+        return .enabled(if: isLong, "\(reason); REQUIRE_ALL_TESTS=1 LONG_TESTS=1 runs it")
     }
 }
 
 /// Lets a few tests at a time start Chromium: more would only take processor time from each other.
 struct StartsChromium: TestTrait, SuiteTrait, TestScoping {
     private static let turns = Turns(3)
-    private let condition = ConditionTrait.enabled(
-        if: Program.isEverythingRequired,
-        "starts Chromium; REQUIRE_ALL_TESTS=1 runs it"
-    )
+    private let condition = ConditionTrait.enabled(if: Program.isEverythingRequired, "REQUIRE_ALL_TESTS=1 runs it")
 
     var isRecursive: Bool { true }
 
@@ -49,29 +41,6 @@ struct StartsChromium: TestTrait, SuiteTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        await Self.turns.take()
-        do {
-            try await function()
-            await Self.turns.giveBack()
-        } catch {
-            await Self.turns.giveBack()
-            throw error
-        }
-    }
-}
-
-/// Turns that callers take and give back; who finds none waits.
-private actor Turns {
-    private var left: Int
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    init(_ count: Int) { left = count }
-
-    func take() async {
-        if left > 0 { left -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
-    }
-
-    func giveBack() {
-        if waiting.isEmpty { left += 1 } else { waiting.removeFirst().resume() }
+        try await Self.turns.perform(function)
     }
 }

@@ -34,18 +34,14 @@ struct Tool {
         let written = Written()
         let console = Console(
             folder: folder.path,
-            environment: withoutSandbox(environment)
-                .merging(["TMPDIR": TemporaryFolder.ofProcess.path]) { own, _ in own },
+            environment: ["TMPDIR": TemporaryFolder.ofProcess.path].merging(withoutSandbox(environment)) { $1 },
             terminals: terminals,
             sink: { stream, bytes in written.append(bytes, to: stream) },
             source: { input.map(Swift.Result.success) ?? .failure(ToolError("the test has no input")) }
         )
         let status = await CommandLineTool.run(arguments, console)
-        let result = Program.Result(
-            status: status.rawValue,
-            output: written.text(of: .output),
-            errors: written.text(of: .errors)
-        )
+        let (output, errors) = (written.text(of: .output), written.text(of: .errors))
+        let result = Program.Result(status: status.rawValue, output: output, errors: errors)
         // "The files do not fit" names at least one file or failure.
         for page in result.output.components(separatedBy: "The files do not fit").dropLast() {
             let reasons = [" differs from ", "only with the files: ", "; look at \""]
@@ -58,9 +54,7 @@ struct Tool {
     }
 
     /// Returns the manifest at a path.
-    static func manifest(_ path: String) throws -> ManifestFile {
-        try ManifestLocation(silent()).find(path)
-    }
+    static func manifest(_ path: String) throws -> ManifestFile { try ManifestLocation(silent()).find(path) }
 
     /// Returns a console that prints nothing.
     static func silent() -> Console { Console(folder: "/", sink: { _, _ in }, source: { .success(Data()) }) }
@@ -72,8 +66,7 @@ struct Tool {
         in folder: URL = Repository.folder,
         environment: [String: String] = [:]
     ) async throws -> Program.Result {
-        let environment = withoutSandbox(environment)
-        return try await Program.run(url.path, arguments, input: input, in: folder, environment: environment)
+        try await Program.run(url.path, arguments, input: input, in: folder, environment: withoutSandbox(environment))
     }
 
     /// Returns an environment in which the browser has no sandbox, unless a test says otherwise.

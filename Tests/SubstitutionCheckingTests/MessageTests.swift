@@ -48,20 +48,24 @@ struct MessageTests {
         try Repository.compare(text, withFixture: "SubstitutionCheckingTests/Fixtures/AppMessages.txt")
     }
 
-    @Test("Every valid manifest is accepted", arguments: Fixtures.names(in: "Valid"))
-    func accepted(name: String) throws {
-        let url = Fixtures.folder.appendingPathComponent("Valid/\(name).json")
-        let issues = issuesOf(try Data(contentsOf: url), named: name, in: Fixtures.files)
-        #expect(issues.filter { $0.severity == .error } == [])
+    @Test("Every valid manifest is accepted, and the sample without a warning")
+    func accepted() throws {
+        for name in Fixtures.names(in: "Valid") {
+            let text = try Data(contentsOf: Fixtures.folder.appendingPathComponent("Valid/\(name).json"))
+            #expect(issuesOf(text, named: name, in: Fixtures.files).filter { $0.severity == .error } == [])
+        }
+        let sample = Repository.folder.appendingPathComponent("Resources/Substitutions")
+        let text = try Data(contentsOf: sample.appendingPathComponent("manifest.json"))
+        #expect(issuesOf(text, named: "manifest.json", in: sample) == [])
     }
 
     @Test("Every kind of error and warning has a fixture")
     func complete() throws {
-        let texts = try Fixtures.names(in: "Invalid").map { name in
+        var seen: Set<ManifestIssue.Code> = []
+        for name in Fixtures.names(in: "Invalid") {
             let (data, folder) = try Self.invalid(name)
-            return Set(issuesOf(data, named: name, in: folder).map(\.code))
+            seen.formUnion(issuesOf(data, named: name, in: folder).map(\.code))
         }
-        let seen = texts.reduce(into: Set()) { $0.formUnion($1) }
         // The first codes need files that a repository cannot hold; HostileFolderTests and RowLimitTests create such
         // files. The last codes are about folders that did not come with an app, or cannot be watched.
         let elsewhere: Set<ManifestIssue.Code> = [
@@ -70,17 +74,14 @@ struct MessageTests {
         ]
         #expect(seen.isDisjoint(with: elsewhere))
         #expect(Fixtures.names(in: "Valid").count >= 5)
-        #expect(seen.union(elsewhere).map(\.rawValue).sorted() == (try declaredCodes()).sorted())
-    }
-
-    /// Returns the codes that the library and `SubstitutionChecking` declare, read from their source files.
-    private func declaredCodes() throws -> [String] {
-        try ["LocalSubstitutionCache/Manifest/ManifestIssue", "SubstitutionChecking/Warnings/ManifestIssue+Warnings"]
-            .flatMap { name in
-                let file = Repository.folder.appendingPathComponent("Sources/\(name).swift")
-                return try String(contentsOf: file, encoding: .utf8)
-                    .matches(of: /static let \w+ = Self\(rawValue: "([a-z0-9-]+)"\)/).map { String($0.1) }
-            }
+        // The codes that the library and `SubstitutionChecking` declare.
+        let sources = ["LocalSubstitutionCache/Manifest/", "SubstitutionChecking/Warnings/"]
+        let declared = try zip(sources, ["ManifestIssue", "ManifestIssue+Warnings"]).flatMap { folder, name in
+            let file = Repository.folder.appendingPathComponent("Sources/\(folder)\(name).swift")
+            return try String(contentsOf: file, encoding: .utf8)
+                .matches(of: /static let \w+ = Self\(rawValue: "([a-z0-9-]+)"\)/).map { String($0.output.1) }
+        }
+        #expect(seen.union(elsewhere).map(\.rawValue).sorted() == declared.sorted())
     }
 
     @Test("Of the files with a name, one that shares the longest end of the path is meant, and of these the shortest")
@@ -88,5 +89,32 @@ struct MessageTests {
         let files = ["a/img/logo.png", "img/logo.png", "b/logo.png", "logo.png"]
         #expect(NearestFile(files).path(meantBy: "Substitutions/img/logo.png") == "img/logo.png")
         #expect(NearestFile(["a/img/logo.png", "logo.png"]).path(meantBy: "c/img/logo.png") == "a/img/logo.png")
+    }
+
+    private static let limits: [([LoadBudget.Limit: Int], ManifestIssue.Code)] = [
+        ([.urls: 2], .tooManyURLs), ([.bytes: 40], .tooLong), ([.names: 2], .endlessFolder),
+    ]
+
+    @Test("Folders beyond a limit are reported neither as empty nor as unused", arguments: limits)
+    func beyondTheLimit(amounts: [LoadBudget.Limit: Int], code: ManifestIssue.Code) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a", to: "a.txt")
+        for name in ["1", "2", "3"] { try folder.write(name, to: "d/\(name).txt") }
+        let text = #"{ "https://h/1": "a.txt", "https://h/2/": "d/", "https://h/5/": "d/" }"#
+        let manifest = SubstitutionManifest(Data(text.utf8), name: "m.json")
+        var resolver = ManifestResolver(manifest, folder: folder.url, budget: LoadBudget(amounts))
+        resolver.resolve()
+        let errors = resolver.findings
+        #expect(errors.map(\.code) == [code])
+        resolver.warn(on: CalendarDay(Date()), listsUnused: false)
+        #expect(resolver.findings == errors)
+    }
+
+    @Test("The beginning of a large text is UTF-8 if it ends inside a character", arguments: [0, 1, 2, 3])
+    func largeText(offset: Int) throws {
+        let text = Data((String(repeating: "a", count: offset) + String(repeating: "😀", count: 70_000)).utf8)
+        #expect(Encoding.name(of: text.prefix(Encoding.length)) == "UTF-8")
+        #expect(Encoding.name(of: text.prefix(1001 + offset)) == "not UTF-8")
+        #expect(Encoding.name(of: Data("inside".utf8)) == "ASCII")
     }
 }

@@ -12,7 +12,7 @@ package struct AppRequest: CustomStringConvertible, Sendable {
     /// The status with the answering file, or with the path that the network answered.
     package let answer: String
 
-    private init(_ method: String, _ address: String, _ fields: [String: String] = [:], _ answer: String) {
+    private init(_ method: String, _ address: String, _ fields: [String: String], _ answer: String) {
         (self.method, self.address, self.fields, self.answer) = (method, address, fields, answer)
     }
 
@@ -41,19 +41,15 @@ package struct AppRequest: CustomStringConvertible, Sendable {
 
     package static let files = [
         "a.txt", "moved.txt", "q.txt", "list.txt", "exact.txt", "old.txt", "offline.txt", "w404.txt", "w5xx.txt",
-        "w418.txt",
-        "wgone.txt", "dir/sub+name.txt",
+        "w418.txt", "wgone.txt", "dir/sub+name.txt",
     ]
 
     private static let manifest = """
         {
-          "HERE/a.txt": "a.txt",
-          "HERE/moved.txt": "moved.txt",
+          "HERE/a.txt": "a.txt", "HERE/moved.txt": "moved.txt", "HERE/exact.txt?x=1": "exact.txt", "HERE/dir/": "dir/",
           "HERE/q.txt": { "file": "q.txt", "ignoreQuery": true },
           "HERE/list.txt": { "file": "list.txt", "ignoreQuery": ["v"] },
-          "HERE/exact.txt?x=1": "exact.txt",
           "HERE/old.txt": { "file": "old.txt", "until": "2020-01-01" },
-          "HERE/dir/": "dir/",
           "GONE/offline.txt": { "file": "offline.txt", "when": "offline" },
           "HERE/404/w.txt": { "file": "w404.txt", "when": 404 },
           "HERE/503/w.txt": { "file": "w5xx.txt", "when": "5xx" },
@@ -83,47 +79,31 @@ package struct AppRequest: CustomStringConvertible, Sendable {
         // After a redirect, the library is not asked.
         list += [301, 302, 303, 307, 308].map { AppRequest("GET", "HERE/\($0)/to-a", "200 network /a.txt") }
         list += [
-            AppRequest("HEAD", "HERE/302/to-a", "200 network /a.txt"),
-            AppRequest("POST", "HERE/303/to-a", "200 network /a.txt"),
-            AppRequest("GET", "HERE/302/to-to-a", "200 network /a.txt"),
-            AppRequest("GET", "THERE/302/to-a", "200 network /a.txt"),
-            AppRequest("GET", "HERE/302/to-there", "200 network /b.txt"),
-            AppRequest("GET", "HERE/302/to-404", "404 network /404/w.txt"),
-            AppRequest("GET", "HERE/moved.txt", "200 file moved.txt"),
-            AppRequest("POST", "HERE/moved.txt", "200 network /plain.txt"),
-        ]
-        // Spellings, queries, folders and dates.
-        list += [
-            AppRequest("GET", "HERE/%61.txt", "200 file a.txt"), AppRequest("GET", "HERE/x/../a.txt", "200 file a.txt"),
-            AppRequest("GET", "HERE/a.txt#part", "200 file a.txt"),
-            AppRequest("GET", "HERE/A.txt", "200 network /A.txt"),
-            AppRequest("GET", "HERE/a.txt?", "200 network /a.txt"),
-            AppRequest("GET", "HERE/a.txt/", "200 network /a.txt/"),
-            AppRequest("GET", "HERE/q.txt?any=1", "200 file q.txt"),
-            AppRequest("GET", "HERE/list.txt?v=1", "200 file list.txt"),
-            AppRequest("GET", "HERE/list.txt?v=1&w=2", "200 network /list.txt"),
-            AppRequest("GET", "HERE/exact.txt?x=1", "200 file exact.txt"),
-            AppRequest("GET", "HERE/exact.txt?x=2", "200 network /exact.txt"),
-            AppRequest("GET", "HERE/dir/sub%2Bname.txt", "200 file dir/sub+name.txt"),
-            AppRequest("GET", "HERE/old.txt", "200 network /old.txt"),
-        ]
-        // Network-first entries.
-        list += [
-            AppRequest("GET", "GONE/offline.txt", "200 file offline.txt"),
-            AppRequest("GET", "HERE/404/w.txt", "200 file w404.txt"),
-            AppRequest("HEAD", "HERE/404/w.txt", "200 file w404.txt"),
-            AppRequest("POST", "HERE/404/w.txt", "404 network /404/w.txt"),
-            AppRequest("GET", "HERE/404/w.txt", ["Range": "bytes=1-2"], "200 file w404.txt"),
-            AppRequest("GET", "HERE/503/w.txt", "200 file w5xx.txt"),
-            AppRequest("GET", "HERE/200/w.txt", "200 network /200/w.txt"),
-            AppRequest("GET", "HERE/500/w.txt", "500 network /500/w.txt"),
-            AppRequest("GET", "HERE/to-a/w.txt", "200 file a.txt"),
-            AppRequest("GET", "HERE/to-404/w.txt", "200 file w404.txt"),
-            AppRequest("GET", "HERE/to-when/w.txt", "200 file w5xx.txt"),
-            AppRequest("GET", "HERE/to-plain/w.txt", "200 network /plain.txt"),
-            AppRequest("GET", "HERE/to-moved/w.txt", "200 network /plain.txt"),
-            AppRequest("GET", "HERE/to-gone/w.txt", "200 file wgone.txt"),
-        ]
+            ("HEAD", "HERE/302/to-a", "200 network /a.txt"), ("POST", "HERE/303/to-a", "200 network /a.txt"),
+            ("GET", "HERE/302/to-to-a", "200 network /a.txt"), ("GET", "THERE/302/to-a", "200 network /a.txt"),
+            ("GET", "HERE/302/to-there", "200 network /b.txt"), ("GET", "HERE/302/to-404", "404 network /404/w.txt"),
+            ("GET", "HERE/moved.txt", "200 file moved.txt"), ("POST", "HERE/moved.txt", "200 network /plain.txt"),
+            // Spellings, queries, folders and dates.
+            ("GET", "HERE/%61.txt", "200 file a.txt"), ("GET", "HERE/x/../a.txt", "200 file a.txt"),
+            ("GET", "HERE/a.txt#part", "200 file a.txt"), ("GET", "HERE/A.txt", "200 network /A.txt"),
+            ("GET", "HERE/a.txt?", "200 network /a.txt"), ("GET", "HERE/a.txt/", "200 network /a.txt/"),
+            ("GET", "HERE/q.txt?any=1", "200 file q.txt"), ("GET", "HERE/list.txt?v=1", "200 file list.txt"),
+            ("GET", "HERE/list.txt?v=1&w=2", "200 network /list.txt"),
+            ("GET", "HERE/exact.txt?x=1", "200 file exact.txt"),
+            ("GET", "HERE/exact.txt?x=2", "200 network /exact.txt"),
+            ("GET", "HERE/dir/sub%2Bname.txt", "200 file dir/sub+name.txt"),
+            ("GET", "HERE/old.txt", "200 network /old.txt"),
+            // Network-first entries.
+            ("GET", "GONE/offline.txt", "200 file offline.txt"), ("GET", "HERE/404/w.txt", "200 file w404.txt"),
+            ("HEAD", "HERE/404/w.txt", "200 file w404.txt"), ("POST", "HERE/404/w.txt", "404 network /404/w.txt"),
+            ("GET", "HERE/503/w.txt", "200 file w5xx.txt"), ("GET", "HERE/200/w.txt", "200 network /200/w.txt"),
+            ("GET", "HERE/500/w.txt", "500 network /500/w.txt"), ("GET", "HERE/to-a/w.txt", "200 file a.txt"),
+            ("GET", "HERE/to-404/w.txt", "200 file w404.txt"), ("GET", "HERE/to-when/w.txt", "200 file w5xx.txt"),
+            ("GET", "HERE/to-plain/w.txt", "200 network /plain.txt"),
+            ("GET", "HERE/to-moved/w.txt", "200 network /plain.txt"),
+            ("GET", "HERE/to-gone/w.txt", "200 file wgone.txt"),
+        ].map { AppRequest($0, $1, $2) }
+        list += [AppRequest("GET", "HERE/404/w.txt", ["Range": "bytes=1-2"], "200 file w404.txt")]
         return list
     }()
 
@@ -141,19 +121,14 @@ package struct AppRequest: CustomStringConvertible, Sendable {
         ]
         let first = [
             "to-a": "HERE/a.txt", "to-404": "HERE/404/plain.txt", "to-when": "HERE/503/w.txt",
-            "to-plain": "HERE/plain.txt",
-            "to-moved": "HERE/moved.txt", "to-gone": "GONE/x.txt",
+            "to-plain": "HERE/plain.txt", "to-moved": "HERE/moved.txt", "to-gone": "GONE/x.txt",
         ]
         let parts = path.split(separator: "/").map(String.init)
         let status = parts.first.flatMap { Int($0) }
         if let target = parts.last.flatMap({ targets[$0] }) ?? parts.first.flatMap({ first[$0] }) {
             return LoopbackServer.Response(status: status ?? 302, headers: ["Location": hosts.filled(target)])
         }
-        return LoopbackServer.Response(
-            status: status ?? 200,
-            headers: ["X-Path": path],
-            body: Data("network".utf8)
-        )
+        return LoopbackServer.Response(status: status ?? 200, headers: ["X-Path": path], body: Data("network".utf8))
     }
 
     /// Returns who answered, in the words of the table.

@@ -23,11 +23,9 @@ open class CacheSuite {
     }
 
     /// Returns a cache for a manifest, which by default maps the stylesheet.
-    public func cache(_ manifest: String = #"{ "https://example.com/site.css": "site.css" }"#) throws
-        -> SubstitutionCache
-    {
-        try folder.cache(manifest)
-    }
+    public func cache(
+        _ manifest: String = #"{ "https://example.com/site.css": "site.css" }"#
+    ) throws -> SubstitutionCache { try folder.cache(manifest) }
 
     open func request(
         _ url: String = "https://example.com/site.css",
@@ -49,10 +47,7 @@ open class CacheSuite {
 
 extension TemporaryFolder {
     /// Returns a cache for the manifest in `text`, which is not written to disk.
-    package func cache(
-        _ text: String,
-        reading: ReadingMode = .mapped
-    ) throws -> SubstitutionCache {
+    package func cache(_ text: String, reading: ReadingMode = .mapped) throws -> SubstitutionCache {
         try SubstitutionCache(manifestData: Data(text.utf8), folder: url, reading: reading)
     }
 }

@@ -12,31 +12,20 @@ package enum Growth {
     /// - Parameters:
     ///   - size: The smaller size in a long run; a quarter of it is enough to tell the two apart.
     ///   - work: The work for a given size.
-    /// - Returns: The factor; see ``factor(of:over:below:)``.
+    /// - Returns: The factor. If it reaches ``limit``, both sizes are measured up to five more times. The shortest time
+    ///   of each then counts.
     package static func whenEightfold(_ size: Int, _ work: (Int) throws -> Void) rethrows -> Double {
         let size = Program.isLongRun ? size : size / 4
-        return try factor(of: { try work(size * 8) }, over: { try work(size) }, below: limit)
-    }
-
-    /// Returns how many times as much of this thread's processor time one operation takes as another one.
-    ///
-    /// - Returns: The factor. If it reaches `limit`, both are measured up to five more times. The shortest time of each
-    ///   then counts.
-    package static func factor(
-        of work: () throws -> Void,
-        over base: () throws -> Void,
-        below limit: Double
-    ) rethrows -> Double {
-        func cost(_ body: () throws -> Void) throws -> Double {
+        func cost(_ size: Int) throws -> Double {
             let begin = processorTime()
-            try body()
+            try work(size)
             return max(processorTime() - begin, 1e-6)
         }
         // The first run pays for one-time initialisation and does not count.
-        _ = try cost(base)
-        var (small, large) = try (cost(base), cost(work))
+        _ = try cost(size)
+        var (small, large) = try (cost(size), cost(size * 8))
         for _ in 0..<5 where large / small >= limit {
-            (small, large) = try (min(small, cost(base)), min(large, cost(work)))
+            (small, large) = try (min(small, cost(size)), min(large, cost(size * 8)))
         }
         return large / small
     }

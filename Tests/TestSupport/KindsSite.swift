@@ -2,7 +2,6 @@
 #if os(macOS) || os(Linux)
 package import Foundation
 import LoopbackServer
-import Testing
 
 /// A site whose page loads every kind of resource, and a folder with a file for each resource.
 ///
@@ -21,8 +20,6 @@ package final class KindsSite: @unchecked Sendable {
 
     /// The variants of the page, which are also the column headings of ``table(without:with:)``.
     package static let pages = ["http", "https", "policy", "isolated"]
-
-    package static let host = "site.test"
 
     private let domain: String
     /// The prefix of the scheme in page URLs; empty unless the pages are mirrors.
@@ -48,19 +45,17 @@ package final class KindsSite: @unchecked Sendable {
         // These files are only on the server, not in the manifest's folder.
         files["/img/unmapped.svg"] = Self.svg("network")
         files["/img/\(Self.longName).svg"] = Self.svg("network")
-        files["/remote-worker.js"] = Data(
-            "importScripts('/js/imported.js'); onmessage = () => postMessage(got['/js/imported.js']);".utf8
-        )
-        files["/service-worker.js"] = Data(
-            """
+        let remote = "importScripts('/js/imported.js'); onmessage = () => postMessage(got['/js/imported.js']);"
+        let service = """
             addEventListener("install", () => skipWaiting());
             addEventListener("activate", event => event.waitUntil(clients.claim()));
             addEventListener("fetch", event => {
               const url = new URL(event.request.url);
               if (url.search === "?by-worker") event.respondWith(fetch(url.origin + url.pathname));
             });
-            """.utf8
-        )
+            """
+        files["/remote-worker.js"] = Data(remote.utf8)
+        files["/service-worker.js"] = Data(service.utf8)
         let html = try String(contentsOf: Self.fixtures.appendingPathComponent("kinds.html"), encoding: .utf8)
         var script = try String(contentsOf: Self.fixtures.appendingPathComponent("kinds.js"), encoding: .utf8)
         let bundled = try await Self.files(who: "bundle")
@@ -74,12 +69,8 @@ package final class KindsSite: @unchecked Sendable {
         files["/kinds.js"] = Data(script.replacingOccurrences(of: "other.test", with: "other.\(domain)").utf8)
         let server = try LoopbackServer { [weak self] request in self?.answer(request, html) ?? .text("", status: 503) }
         self.server = server
-        let secure = try await Nginx(
-            "location / { proxy_pass http://127.0.0.1:\(server.url.port ?? 0); proxy_set_header Host $http_host; }",
-            files: [:],
-            securing: "site.\(domain)"
-        )
-        self.secure = secure
+        let proxy = "proxy_pass http://127.0.0.1:\(server.url.port ?? 0); proxy_set_header Host $http_host;"
+        secure = try await Nginx("location / { \(proxy) }", files: [:], securing: "site.\(domain)")
         for (path, data) in bundled where path != "/data/when.json" { try folder.write(data, to: "site\(path)") }
         try folder.write(Data(#"{"who":"bundle"}"#.utf8), to: "when.json")
         try folder.write(manifest, to: "manifest.json")
@@ -93,9 +84,7 @@ package final class KindsSite: @unchecked Sendable {
     /// The origins: http and https for the page's own host, then http and https for the other host.
     package var bases: [String] {
         let (plain, secure) = (server?.url.port ?? 0, secure?.url.port ?? 0)
-        return ["site", "other"].map { "\($0).\(domain)" }.flatMap {
-            ["http://\($0):\(plain)", "https://\($0):\(secure)"]
-        }
+        return ["site", "other"].flatMap { ["http://\($0).\(domain):\(plain)", "https://\($0).\(domain):\(secure)"] }
     }
 
     /// Returns the URL of the page to open first.
@@ -107,17 +96,11 @@ package final class KindsSite: @unchecked Sendable {
 
     /// Waits for the reports of all pages.
     package func reports() async throws -> [Report] {
-        let deadline = Date().addingTimeInterval(300)
-        while Date() < deadline {
-            let reports = lock.withLock { found }
-            if reports.count == Self.pages.count {
-                lock.withLock { found = [] }
-                return reports
-            }
-            try await Task.sleep(nanoseconds: 100_000_000)
+        try await wait(for: "the reports of all pages") { lock.withLock { found.count } == Self.pages.count }
+        return lock.withLock {
+            defer { found = [] }
+            return found
         }
-        Issue.record("the browser reported \(lock.withLock { found.map(\.page) }), and nothing more")
-        return []
     }
 
     private var manifest: String {
@@ -159,8 +142,7 @@ package final class KindsSite: @unchecked Sendable {
         let headers = [
             "Access-Control-Allow-Origin": request.headers["origin"] ?? "*", "Access-Control-Allow-Credentials": "true",
             "Access-Control-Allow-Headers": "X-Probe", "Cross-Origin-Resource-Policy": "cross-origin",
-            "Cache-Control": "no-store",
-            "X-Network": "network", "Cross-Origin-Embedder-Policy": "require-corp",
+            "Cache-Control": "no-store", "X-Network": "network", "Cross-Origin-Embedder-Policy": "require-corp",
         ]
         var response: LoopbackServer.Response
         switch request.path {
@@ -177,12 +159,9 @@ package final class KindsSite: @unchecked Sendable {
                 </script>
                 """
             response = .init(headers: ["Content-Type": "text/html; charset=utf-8"], body: Data(script.utf8))
-        case "/page":
-            response = page(request, html)
-        case "/report":
-            response = .text(report(request))
-        case "/img/redirecting.svg":
-            response = .init(status: 302, headers: ["Location": "/img/redirected.svg"])
+        case "/page": return page(request, html)
+        case "/report": response = .text(report(request))
+        case "/img/redirecting.svg": response = .init(status: 302, headers: ["Location": "/img/redirected.svg"])
         default:
             let path = request.path.removingPercentEncoding ?? request.path
             guard request.method != "OPTIONS" else { return .init(status: 204, headers: headers) }
@@ -190,7 +169,6 @@ package final class KindsSite: @unchecked Sendable {
             response = Self.part(of: data, for: request)
             response.headers["Content-Type"] = Self.type(of: path)
         }
-        if request.path == "/page" { return response }
         response.headers.merge(headers) { first, _ in first }
         return response
     }
@@ -264,38 +242,30 @@ package final class KindsSite: @unchecked Sendable {
 
     private static let pictures = [
         "parsed", "srcset", "lazy", "preloaded", "cross", "cors", "fragment", "http", "canvas", "canvas-cors",
-        "redirected",
-        "with space", "ünï", "twice@2x", "[1]*", "a'b\"c|d^e%f", "inline", "poster", "image-set", "source",
-        "css-relative", "css-root",
-        "object", "embed",
-        "controlled",
+        "redirected", "with space", "ünï", "twice@2x", "[1]*", "a'b\"c|d^e%f", "inline", "poster", "image-set",
+        "source", "css-relative", "css-root", "object", "embed", "controlled",
     ]
     /// A name that is longer than file systems allow.
     private static let longName = String(repeating: "n", count: 300)
     private static let sheets = ["late", "preloaded", "cross", "integrity", "integrity-cors", "imported", "root"]
     private static let scripts = [
         "classic", "cross-origin-attribute", "late", "cross", "integrity", "integrity-cors", "dependency",
-        "root-dependency",
-        "imported",
+        "root-dependency", "imported",
     ]
     private static let documents = [
         "fetch", "cross", "credentials", "header", "integrity", "no-store", "same-origin", "redirect", "head", "post",
-        "tilde",
-        "when", "xhr", "synchronous", "controlled", "worker", "address", "plain",
+        "tilde", "when", "xhr", "synchronous", "controlled", "worker", "address", "plain",
     ]
 
     private static func files(who: String) async throws -> [String: Data] {
         var files: [String: Data] = ["/q/any.svg": svg(who), "/q/list.svg": svg(who)]
         for name in pictures { files["/img/\(name).svg"] = svg(who) }
         let side = who == "bundle" ? 22 : 11
-        files["/img/sprite.svg"] = Data(
-            "<svg xmlns='http://www.w3.org/2000/svg'><symbol id='symbol'><rect width='\(side)' height='9'/></symbol></svg>"
-                .utf8
-        )
+        let symbol = "<symbol id='symbol'><rect width='\(side)' height='9'/></symbol>"
+        files["/img/sprite.svg"] = Data("<svg xmlns='http://www.w3.org/2000/svg'>\(symbol)</svg>".utf8)
         for name in sheets { files["/css/\(name).css"] = Data(":root { --\(name): \(who); }\n".utf8) }
         files["/css/encoding.css"] = Data(":root { --encoding: \(who) ü; }\n".utf8)
-        files["/css/site.css"] = Data(
-            """
+        let sheet = """
             @import "imported.css"; @import "/css/root.css";
             :root { --site: \(who); }
             @font-face { font-family: Relative; src: url(../fonts/relative.woff2); }
@@ -303,16 +273,15 @@ package final class KindsSite: @unchecked Sendable {
             #css-root::before { content: url(/img/css-root.svg); }
             #css-unmapped::before { content: url(../img/unmapped.svg); }
 
-            """.utf8
-        )
+            """
+        files["/css/site.css"] = Data(sheet.utf8)
         for name in scripts { files["/js/\(name).js"] = script("/js/\(name).js", who) }
-        let moduleEnd = Data("export const who = \"\(who)\";\n".utf8)
-        files["/js/dynamic.js"] = script("/js/dynamic.js", who) + moduleEnd
+        files["/js/dynamic.js"] = script("/js/dynamic.js", who) + Data("export const who = \"\(who)\";\n".utf8)
         files["/js/throwing.js"] = Data("throw new Error(\"from the \(who)\");\n".utf8)
         files["/js/address.js"] = Data("export const url = import.meta.url;\n".utf8)
-        files["/js/module.js"] = Data("import \"./dependency.js\";\n".utf8) + script("/js/module.js", who)
-        files["/js/module-root.js"] =
-            Data("import \"/js/root-dependency.js\";\n".utf8) + script("/js/module-root.js", who)
+        for (name, path) in [("module", "./dependency.js"), ("module-root", "/js/root-dependency.js")] {
+            files["/js/\(name).js"] = Data("import \"\(path)\";\n".utf8) + script("/js/\(name).js", who)
+        }
         for name in ["worker", "module-worker"] {
             files["/js/\(name).js"] = Data("onmessage = () => postMessage(\"\(who)\");\n".utf8)
         }
@@ -320,19 +289,15 @@ package final class KindsSite: @unchecked Sendable {
         for path in ["/frame.html", "/data/page.html"] { files[path] = page(who) }
         files["/js/shared-worker.js"] = Data("onconnect = event => event.ports[0].postMessage(\"\(who)\");\n".utf8)
         files["/data/part.txt"] = Data("\(who) and more\n".utf8)
-        files["/data/app.wasm"] =
-            Data([0, 0x61, 0x73, 0x6D, 1, 0, 0, 0, 0, UInt8(who.utf8.count + 1), UInt8(who.utf8.count)])
-            + Data(who.utf8)
+        let custom: [UInt8] = [0, UInt8(who.utf8.count + 1), UInt8(who.utf8.count)] + Array(who.utf8)
+        files["/data/app.wasm"] = Data([0, 0x61, 0x73, 0x6D, 1, 0, 0, 0] + custom)
         files["/media/subtitles.vtt"] = Data("WEBVTT\n\n00:00.000 --> 00:05.000\n\(who)\n".utf8)
         files["/media/sound.wav"] = NineKinds.silence(seconds: who == "bundle" ? 2 : 1)
         for (path, fixture) in [
             ("/media/film.webm", "webm"), ("/media/canvas.webm", "webm"), ("/media/canvas-jump.webm", "webm"),
             ("/media/film.mp4", "mp4"), ("/fonts/preloaded.woff2", "woff2"), ("/media/sound.ogg", "ogg"),
-            ("/fonts/inline.woff2", "woff2"),
-            ("/fonts/relative.woff2", "woff2"), ("/fonts/cross.woff2", "woff2"),
-        ] {
-            files[path] = try Data(contentsOf: fixtures.appendingPathComponent("\(who).\(fixture)"))
-        }
+            ("/fonts/inline.woff2", "woff2"), ("/fonts/relative.woff2", "woff2"), ("/fonts/cross.woff2", "woff2"),
+        ] { files[path] = try Data(contentsOf: fixtures.appendingPathComponent("\(who).\(fixture)")) }
         return files
     }
 
@@ -350,9 +315,9 @@ package final class KindsSite: @unchecked Sendable {
     private static func type(of path: String) -> String {
         let types = [
             "svg": "image/svg+xml", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
-            "json": "application/json",
-            "wasm": "application/wasm", "vtt": "text/vtt", "wav": "audio/wav", "ogg": "audio/ogg", "webm": "video/webm",
-            "mp4": "video/mp4", "woff2": "font/woff2", "txt": "text/plain", "html": "text/html; charset=utf-8",
+            "json": "application/json", "wasm": "application/wasm", "vtt": "text/vtt", "wav": "audio/wav",
+            "ogg": "audio/ogg", "webm": "video/webm", "mp4": "video/mp4", "woff2": "font/woff2", "txt": "text/plain",
+            "html": "text/html; charset=utf-8",
         ]
         return types[URL(fileURLWithPath: path).pathExtension] ?? "application/octet-stream"
     }

@@ -3,9 +3,7 @@ package import LoopbackServer
 
 /// A site with redirects, errors and a lost connection, and a manifest with a network-first entry for each path.
 package enum NetworkFirstSite {
-    package static let paths = [
-        "200", "503", "204", "moved", "moved-to-503", "moved-to-named", "moved-twice", "cut",
-    ]
+    package static let paths = ["200", "503", "204", "moved", "moved-to-503", "moved-to-named", "moved-twice", "cut"]
 
     /// The text that the server sends for all other paths.
     package static let text = "from the network\n"

@@ -1,6 +1,7 @@
 // iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 package import Foundation
+import LoopbackServer
 
 /// An nginx server on 127.0.0.1, for tests that need a real web server.
 // Only the test that creates an instance accesses its process.
@@ -23,8 +24,10 @@ package final class Nginx: @unchecked Sendable {
         if let host { try await Self.makeCertificate(for: host, in: folder.url) }
         let tls = host == nil ? "" : "ssl_certificate certificate.pem; ssl_certificate_key key.pem;"
         for (name, data) in files { try folder.write(data, to: "html/\(name)") }
-        // nginx cannot choose a free port itself.
-        let port = try Self.freePort()
+        // nginx cannot choose a free port itself. If the port is not free yet, nginx tries again.
+        let server = try LoopbackServer { _ in .text("") }
+        server.stop()
+        let port = server.url.port ?? 0
         let user = getuid() == 0 ? "user root;" : ""
         let configuration = """
             \(user) daemon off; pid nginx.pid; error_log error.log; worker_processes 1;
@@ -40,7 +43,9 @@ package final class Nginx: @unchecked Sendable {
         process.executableURL = URL(fileURLWithPath: Self.program ?? "nginx")
         process.arguments = ["-p", folder.url.path, "-c", "nginx.conf", "-e", "error.log"]
         try process.run()
-        try await wait(for: "nginx") { Self.isListening(port) }
+        // nginx writes this file as soon as it listens.
+        let file = folder.url.appendingPathComponent("nginx.pid").path
+        try await wait(for: "nginx") { FileManager.default.fileExists(atPath: file) }
     }
 
     /// Adds a file, or replaces it with another version.
@@ -52,58 +57,11 @@ package final class Nginx: @unchecked Sendable {
     }
 
     private static func makeCertificate(for host: String, in folder: URL) async throws {
-        let openssl = Process()
-        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        openssl.currentDirectoryURL = folder
-        openssl.arguments = [
+        let words = [
             "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
-            "2", "-subj",
-            "/CN=\(host)", "-keyout", "key.pem", "-out", "certificate.pem",
+            "2", "-subj", "/CN=\(host)", "-keyout", "key.pem", "-out", "certificate.pem",
         ]
-        openssl.standardError = FileHandle.nullDevice
-        guard try await openssl.runToEnd() == 0 else { throw POSIXError(.ENOENT) }
-    }
-
-    private static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, streamType, 0)
-        defer { close(descriptor) }
-        var address = loopback(0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
-        return UInt16(bigEndian: address.sin_port)
-    }
-
-    private static func isListening(_ port: UInt16) -> Bool {
-        let descriptor = socket(AF_INET, streamType, 0)
-        defer { close(descriptor) }
-        var address = loopback(port)
-        return withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-    }
-
-    private static func loopback(_ port: UInt16) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return address
-    }
-
-    private static var streamType: Int32 {
-        // Only Glibc declares the socket types as an enumeration.
-        #if canImport(Glibc)
-        Int32(SOCK_STREAM.rawValue)
-        #else
-        SOCK_STREAM
-        #endif
+        guard try await Program.run("/usr/bin/env", words, in: folder).status == 0 else { throw POSIXError(.ENOENT) }
     }
 }
 #endif

@@ -29,10 +29,9 @@ package final class NineKinds: Sendable {
     /// - Parameter fixtures: The folder with the page and its fonts.
     /// - Throws: An error if the server cannot be started.
     package init(fixtures: URL) throws {
-        let pages = [
-            "/page": try Data(contentsOf: fixtures.appendingPathComponent("nine.html")),
-            "/schemes": try Data(contentsOf: fixtures.appendingPathComponent("schemes.html")),
-        ]
+        let pages = try ["/page": "nine", "/schemes": "schemes"].mapValues {
+            try Data(contentsOf: fixtures.appendingPathComponent("\($0).html"))
+        }
         let remote = try Self.files("network", fixtures)
         server = try LoopbackServer { request in
             if let html = pages[request.path] { return .init(headers: ["Content-Type": "text/html"], body: html) }
@@ -66,15 +65,11 @@ package final class NineKinds: Sendable {
     /// Returns a WAV file of silence, with 8 bits per sample at 8 kHz.
     package static func silence(seconds: Int) -> Data {
         let count = UInt32(8000 * seconds)
-        var data = Data("RIFF".utf8)
-        func append(_ numbers: [UInt32]) {
-            for number in numbers { withUnsafeBytes(of: number.littleEndian) { data.append(contentsOf: $0) } }
+        func bytes(_ numbers: [UInt32]) -> Data {
+            Data(numbers.flatMap { number in [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) } })
         }
-        append([36 + count])
-        data += Data("WAVEfmt ".utf8)
-        append([16, 1 << 16 | 1, 8000, 8000, 8 << 16 | 1])
-        data += Data("data".utf8)
-        append([count])
-        return data + Data(repeating: 0x80, count: Int(count))
+        let format: [UInt32] = [16, 1 << 16 | 1, 8000, 8000, 8 << 16 | 1]
+        let parts = [Data("RIFF".utf8), bytes([36 + count]), Data("WAVEfmt ".utf8), bytes(format), Data("data".utf8)]
+        return Data((parts + [bytes([count]), Data(repeating: 0x80, count: Int(count))]).joined())
     }
 }

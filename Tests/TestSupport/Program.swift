@@ -6,13 +6,8 @@ package enum Program {
     package static func find(_ names: String...) -> String? {
         // Some servers are installed in /usr/sbin, which not every user has in PATH.
         let path = (ProcessInfo.processInfo.environment["PATH"] ?? "") + ":/usr/sbin"
-        let folders: [Substring] = path.split(separator: ":")
-        for name in names {
-            for folder in folders where FileManager.default.isExecutableFile(atPath: "\(folder)/\(name)") {
-                return "\(folder)/\(name)"
-            }
-        }
-        return nil
+        return names.flatMap { name in path.components(separatedBy: ":").map { "\($0)/\(name)" } }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
     /// True if tests use large sizes, which take too long for everyday runs.
@@ -52,69 +47,37 @@ extension Program {
         in folder: URL = Repository.folder,
         environment: [String: String] = [:]
     ) async throws -> Result {
-        await turns.take()
-        let result = await Swift.Result { () async throws in
-            try await start(program, arguments, input: input, in: folder, environment: environment)
+        try await turns.perform {
+            let scratch = try TemporaryFolder()
+            let files = ["in", "out", "err"].map { scratch.url.appendingPathComponent($0) }
+            for (file, content) in zip(files, [input, Data(), Data()]) { try content.write(to: file) }
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: program)
+            process.arguments = arguments
+            process.currentDirectoryURL = folder
+            process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+            process.standardInput = try FileHandle(forReadingFrom: files[0])
+            process.standardOutput = try FileHandle(forWritingTo: files[1])
+            process.standardError = try FileHandle(forWritingTo: files[2])
+            let status = try await process.runToEnd()
+            let texts = try files.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
+            return Result(status: status, output: texts[1], errors: texts[2])
         }
-        await turns.giveBack()
-        return try result.get()
-    }
-
-    private static func start(
-        _ program: String,
-        _ arguments: [String],
-        input: Data,
-        in folder: URL,
-        environment: [String: String]
-    ) async throws -> Result {
-        let scratch = try TemporaryFolder()
-        let files = ["in", "out", "err"].map { scratch.url.appendingPathComponent($0) }
-        for (file, content) in zip(files, [input, Data(), Data()]) { try content.write(to: file) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.currentDirectoryURL = folder
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = try FileHandle(forReadingFrom: files[0])
-        process.standardOutput = try FileHandle(forWritingTo: files[1])
-        process.standardError = try FileHandle(forWritingTo: files[2])
-        let status = try await process.runToEnd()
-        return Result(
-            status: status,
-            output: String(decoding: try Data(contentsOf: files[1]), as: UTF8.self),
-            errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self)
-        )
     }
 }
 
 /// A semaphore that lets a few callers in at a time, in the order of their calls.
-private actor Turns {
+package actor Turns {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    init(_ count: Int) { free = count }
+    package init(_ count: Int) { free = count }
 
-    func take() async {
-        if free > 0 {
-            free -= 1
-        } else {
-            await withCheckedContinuation { waiting.append($0) }
-        }
-    }
-
-    func giveBack() {
-        if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
-    }
-}
-
-extension Result where Failure == any Error {
-    /// Creates a result from the value or the error of an asynchronous closure.
-    fileprivate init(_ body: () async throws -> Success) async {
-        do {
-            self = .success(try await body())
-        } catch {
-            self = .failure(error)
-        }
+    /// Does something in a turn.
+    package func perform<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
+        defer { if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() } }
+        return try await body()
     }
 }
 

@@ -27,9 +27,7 @@ public final class TemporaryFolder: Sendable {
     }
 
     /// Writes a file, and creates its parent folders.
-    package func write(_ text: String, to path: String) throws {
-        try write(Data(text.utf8), to: path)
-    }
+    package func write(_ text: String, to path: String) throws { try write(Data(text.utf8), to: path) }
 
     /// Writes a file, and creates its parent folders.
     package func write(_ data: Data, to path: String) throws {

@@ -4,13 +4,11 @@ package import Foundation
 private let patience = 1200
 
 /// Says what a test has waited for in vain.
-package struct StillWaiting: Error, CustomStringConvertible {
-    package let description: String
-}
+private struct StillWaiting: Error { let what: String }
 
 /// Waits until a condition is true.
 ///
-/// - Throws: ``StillWaiting`` if the condition does not become true, and the error of the condition.
+/// - Throws: An error if the condition does not become true, and the error of the condition.
 package func wait(
     for what: String,
     isolation: isolated (any Actor)? = #isolation,
@@ -18,7 +16,7 @@ package func wait(
 ) async throws {
     let end = Date(timeIntervalSinceNow: Double(patience))
     while try await !condition() {
-        if end < Date() { throw StillWaiting(description: "waited in vain for: \(what)") }
+        if end < Date() { throw StillWaiting(what: what) }
         try await Task.sleep(nanoseconds: 20_000_000)
     }
 }
@@ -26,13 +24,13 @@ package func wait(
 extension FileHandle {
     /// Reads until the text contains `mark`, or to the end if `mark` is nil.
     ///
-    /// - Throws: ``StillWaiting`` if nothing comes, or `EPIPE` if the end comes before `mark`.
+    /// - Throws: An error if nothing comes, or `EPIPE` if the end comes before `mark`.
     package func read(until mark: String?) throws -> String {
         var text = ""
         while mark.map({ !text.contains($0) }) ?? true {
             var waiting = pollfd(fd: fileDescriptor, events: Int16(POLLIN), revents: 0)
             if poll(&waiting, 1, Int32(patience * 1000)) == 0 {
-                throw StillWaiting(description: "waited in vain for \(mark ?? "the end") after: \(text)")
+                throw StillWaiting(what: "\(mark ?? "the end") after: \(text)")
             }
             let data = availableData
             if data.isEmpty, mark == nil { break }

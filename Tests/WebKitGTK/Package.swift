@@ -3,6 +3,8 @@ import PackageDescription
 
 // This package compiles the library's sources through symbolic links. The tests can therefore use internal declarations
 // of the library.
+let debian: [SystemPackageProvider] = [.apt(["libwebkit2gtk-4.1-dev"])]
+
 let package = Package(
     name: "WebKitGTK",
     targets: [
@@ -11,11 +13,7 @@ let package = Package(
             path: "Library/LocalSubstitutionCache",
             exclude: ["PrivacyInfo.xcprivacy"]
         ),
-        .target(
-            name: "SubstitutionRules",
-            dependencies: ["LocalSubstitutionCache"],
-            path: "Library/SubstitutionRules"
-        ),
+        .target(name: "SubstitutionRules", dependencies: ["LocalSubstitutionCache"], path: "Library/SubstitutionRules"),
         .target(
             name: "LocalSubstitutionArchive",
             dependencies: ["LocalSubstitutionCache", "SubstitutionRules"],
@@ -23,23 +21,13 @@ let package = Package(
         ),
         .target(
             name: "LocalSubstitutionWebViews",
-            dependencies: [
-                "LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionRules",
-            ],
+            dependencies: ["LocalSubstitutionArchive", "LocalSubstitutionCache", "SubstitutionRules"],
             path: "Library/LocalSubstitutionWebViews"
         ),
         .target(name: "LoopbackServer", path: "Library/LoopbackServer"),
         .target(name: "TestSupport", dependencies: ["LocalSubstitutionCache", "LoopbackServer"], path: "TestSupport"),
-        .systemLibrary(
-            name: "CWebKitGTK",
-            pkgConfig: "webkit2gtk-4.1",
-            providers: [.apt(["libwebkit2gtk-4.1-dev"])]
-        ),
-        .systemLibrary(
-            name: "CWebKitPage",
-            pkgConfig: "webkit2gtk-web-extension-4.1",
-            providers: [.apt(["libwebkit2gtk-4.1-dev"])]
-        ),
+        .systemLibrary(name: "CWebKitGTK", pkgConfig: "webkit2gtk-4.1", providers: debian),
+        .systemLibrary(name: "CWebKitPage", pkgConfig: "webkit2gtk-web-extension-4.1", providers: debian),
         // WebKit loads the dynamic library `PageRules` into the process of the pages.
         .target(name: "PageRules", dependencies: ["CWebKitPage"]),
         .target(
@@ -49,18 +37,11 @@ let package = Package(
                 "SubstitutionRules", "TestSupport",
             ]
         ),
-        .executableTarget(
-            name: "Look",
-            dependencies: [
-                "Browser", "LocalSubstitutionArchive", "LocalSubstitutionCache", "LocalSubstitutionWebViews",
-                "LoopbackServer", "SubstitutionRules",
-            ]
-        ),
         .testTarget(
             name: "WebKitGTKTests",
             dependencies: [
-                "Browser", "LocalSubstitutionCache", "LocalSubstitutionWebViews", "LoopbackServer", "PageRules",
-                "SubstitutionRules", "TestSupport",
+                "Browser", "LocalSubstitutionArchive", "LocalSubstitutionCache", "LocalSubstitutionWebViews",
+                "LoopbackServer", "PageRules", "SubstitutionRules", "TestSupport",
             ],
             exclude: ["Pages"]
         ),
@@ -69,7 +50,7 @@ let package = Package(
 
 package.products = [.library(name: "PageRules", type: .dynamic, targets: ["PageRules"])]
 
-for target in package.targets where target.type == .regular || target.type == .executable || target.type == .test {
+for target in package.targets where target.type == .regular || target.type == .test {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

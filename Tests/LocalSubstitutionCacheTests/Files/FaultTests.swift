@@ -12,55 +12,45 @@ import FoundationNetworking
 /// Tests of files that change after their manifest is loaded and before they are requested.
 @Suite("Faults")
 struct FaultTests {
-    enum Fault: String, CaseIterable {
-        case deleted
-        case replaced
-        case unreadable
-        case emptied
-        case shortened
-        case folder
-    }
-
     private let folder: TemporaryFolder
+    private var file: URL { folder.url.appendingPathComponent("a.bin") }
 
-    init() throws {
-        folder = try TemporaryFolder()
-    }
+    init() throws { folder = try TemporaryFolder() }
 
-    private static let cases: [(ReadingMode, Fault)] = Fault.allCases.flatMap { fault -> [(ReadingMode, Fault)] in
-        // According to its documentation, `.mapped` must not be used for files that are shortened in place.
-        [.emptied, .shortened].contains(fault) ? [(.copied, fault)] : [(.mapped, fault), (.copied, fault)]
-    }
+    enum Fault: CaseIterable {
+        case deleted, replaced, unreadable, emptied, shortened, folder
 
-    private func inflict(_ fault: Fault, on file: URL) throws {
-        switch fault {
-        case .deleted: try FileManager.default.removeItem(at: file)
-        case .replaced: try Data("other".utf8).write(to: file, options: .atomic)
-        case .unreadable: #expect(chmod(file.path, 0) == 0)
-        // Editors that write a file in place truncate it first.
-        case .emptied: #expect(truncate(file.path, 0) == 0)
-        case .shortened: #expect(truncate(file.path, 10) == 0)
-        case .folder:
-            try FileManager.default.removeItem(at: file)
-            try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
+        func inflict(on file: URL) throws {
+            switch self {
+            case .deleted: try FileManager.default.removeItem(at: file)
+            case .replaced: try Data("other".utf8).write(to: file, options: .atomic)
+            case .unreadable: #expect(chmod(file.path, 0) == 0)
+            // Editors that write a file in place truncate it first.
+            case .emptied: #expect(truncate(file.path, 0) == 0)
+            case .shortened: #expect(truncate(file.path, 10) == 0)
+            case .folder:
+                try FileManager.default.removeItem(at: file)
+                try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
+            }
         }
     }
 
-    @Test("The loaded bytes are answered, whatever happens to the file afterwards", arguments: cases)
-    func unchanged(reading: ReadingMode, fault: Fault) throws {
+    @Test("The loaded bytes are answered, whatever happens to the file afterwards", arguments: Fault.allCases)
+    func unchanged(fault: Fault) throws {
+        // According to its documentation, `.mapped` must not be used for files that are shortened in place.
+        let readings: [ReadingMode] = [.emptied, .shortened].contains(fault) ? [.copied] : [.mapped, .copied]
+        var request = URLRequest(url: try #require(URL(string: "https://example.com/a")))
         // In the mode `.mapped`, large files are mapped and small files are read. In the mode `.copied`, all files are
         // read. The sizes cover less than one memory page, one page and several pages.
-        for size in [0, 1, 100, 4095, 4096, 4097, 32 * 1024, 100_001] {
+        for (reading, size) in readings.flatMap({ reading in [0, 1, 4095, 4096, 100_001].map { (reading, $0) } }) {
             let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 / 3) })
-            try? FileManager.default.removeItem(at: folder.url.appendingPathComponent("a.bin"))
-            try folder.write(bytes, to: "a.bin")
+            try? FileManager.default.removeItem(at: file)
+            try bytes.write(to: file)
             let cache = try folder.cache("{ \"https://example.com/a\": \"a.bin\" }", reading: reading)
-            try inflict(fault, on: folder.url.appendingPathComponent("a.bin"))
-            var request = URLRequest(url: try #require(URL(string: "https://example.com/a")))
-            #expect(cache.cachedResponse(for: request)?.data == bytes)
-            if size > 10 {
-                request.setValue("bytes=5-", forHTTPHeaderField: "Range")
-                #expect(cache.cachedResponse(for: request)?.data == bytes.dropFirst(5))
+            try fault.inflict(on: file)
+            for range in [nil, "bytes=5-"] where range == nil || size > 10 {
+                request.setValue(range, forHTTPHeaderField: "Range")
+                #expect(cache.cachedResponse(for: request)?.data == (range == nil ? bytes : bytes.dropFirst(5)))
             }
         }
     }
@@ -84,11 +74,10 @@ struct FaultTests {
 
     /// Returns the paths of this process's open files below the folder.
     private func openFiles() -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        let targets = names.compactMap {
-            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-        }
+        let manager = FileManager.default
+        let names = (try? manager.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         let root = folder.url.resolvingSymlinksInPath().path
-        return targets.filter { $0.hasPrefix(root) }
+        return names.compactMap { try? manager.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+            .filter { $0.hasPrefix(root) }
     }
 }

@@ -23,10 +23,8 @@ struct HostileFolderTests {
     private var site: URL { folder.url.appendingPathComponent("site") }
 
     private func link(_ name: String, to target: String) throws {
-        try FileManager.default.createSymbolicLink(
-            atPath: site.appendingPathComponent(name).path,
-            withDestinationPath: target
-        )
+        let path = site.appendingPathComponent(name).path
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
     }
 
     private func issues(_ manifest: String) -> [ManifestIssue] {
@@ -51,9 +49,7 @@ struct HostileFolderTests {
         try link("passwd", to: "/etc/passwd")
         try link("out", to: folder.url.appendingPathComponent("site-secret").path)
         try link("sideways", to: "../site-secret")
-        let issues = issues(manifest)
-        #expect(!issues.isEmpty)
-        #expect(issues.allSatisfy { $0.code == .outsideFolder })
+        #expect(Set(issues(manifest).map(\.code)) == [.outsideFolder])
     }
 
     @Test("A symbolic link that stays inside is followed to a file, and in the path of an entry")
@@ -73,12 +69,8 @@ struct HostileFolderTests {
         try link("real/link", to: target)
         for manifest in [#"{ "https://h/": "real/" }"#, #"{ "https://h/": "./" }"#] {
             let issues = issues(manifest)
-            #expect(issues.map(\.code) == [.endlessFolder])
-            #expect(
-                issues.map(\.message) == [
-                    "\"real/link\" is a symbolic link to a folder, which the entry of a folder does not follow"
-                ]
-            )
+            let message = "\"real/link\" is a symbolic link to a folder, which the entry of a folder does not follow"
+            #expect(issues.map(\.code) == [.endlessFolder] && issues.map(\.message) == [message])
         }
         #expect(issues(#"{ "https://h/a": "real/link" }"#).map(\.code) == [.wrongFileKind])
     }
@@ -120,11 +112,9 @@ struct HostileFolderTests {
     ///   - exchange: The change on disk, made after the manifest was resolved and before the files are read.
     /// - Returns: The texts of all files, or the first problem.
     /// - Throws: The error of the manifest or of the exchange.
-    private func read(
-        _ manifest: String,
-        opensAgain: Bool = false,
-        after exchange: () throws -> Void
-    ) throws -> Result<[String], FileProblem> {
+    private func read(_ manifest: String, opensAgain: Bool = false, after exchange: () throws -> Void) throws
+        -> Result<[String], FileProblem>
+    {
         let manifest = try SubstitutionManifest(Data(manifest.utf8), name: "m").resolved(in: site)
         try exchange()
         let folder = opensAgain ? try OpenedFolder(site.path) : manifest.folder
@@ -143,18 +133,14 @@ struct HostileFolderTests {
     )
     func exchangedDirectory(manifest: String, exchanged name: String) throws {
         for opensAgain in [false, true] {
-            try? FileManager.default.removeItem(at: site.appendingPathComponent("d"))
-            try? FileManager.default.removeItem(at: folder.url.appendingPathComponent("moved"))
+            let (moved, outside) = (folder.url.path + "/moved", folder.url.path + "/outside")
+            for path in [site.path + "/d", moved] { try? FileManager.default.removeItem(atPath: path) }
             try folder.write("inside", to: "site/d/e/real.txt")
-            try folder.write("secret", to: "outside/e/real.txt")
-            try folder.write("secret", to: "outside/real.txt")
-            let directory = site.appendingPathComponent(name)
+            for path in ["outside/e/real.txt", "outside/real.txt"] { try folder.write("secret", to: path) }
+            let directory = site.path + "/" + name
             let result = try read(manifest, opensAgain: opensAgain) {
-                try FileManager.default.moveItem(at: directory, to: folder.url.appendingPathComponent("moved"))
-                try FileManager.default.createSymbolicLink(
-                    at: directory,
-                    withDestinationURL: folder.url.appendingPathComponent("outside")
-                )
+                #expect(rename(directory, moved) == 0)
+                #expect(symlink(outside, directory) == 0)
             }
             // An open descriptor still refers to the directory that was checked.
             #expect(result == (opensAgain ? .failure(.replaced) : .success(["inside"])))
@@ -166,8 +152,7 @@ struct HostileFolderTests {
         try folder.write("inside", to: "site/d/real.txt")
         let result = try read(#"{ "https://h/a": "d/real.txt", "https://h/b": "real.txt" }"#) {
             try FileManager.default.moveItem(at: site, to: folder.url.appendingPathComponent("moved"))
-            try folder.write("secret", to: "site/d/real.txt")
-            try folder.write("secret", to: "site/real.txt")
+            for path in ["site/d/real.txt", "site/real.txt"] { try folder.write("secret", to: path) }
         }
         #expect(result == .success(["inside", "inside"]))
     }
@@ -189,15 +174,13 @@ struct HostileFolderTests {
 
     @Test("A directory that was replaced with a link is refused instead of listed")
     func exchangedBeforeListing() throws {
-        try folder.write("x", to: "site/d/inside.txt")
-        try folder.write("x", to: "outside/secret.txt")
+        for path in ["site/d/inside.txt", "outside/secret.txt"] { try folder.write("x", to: path) }
         let opened = try OpenedFolder(site.path)
         let directory = FilePath(opened.realPath.text + "/d")
         #expect(try opened.names(in: directory) == ["inside.txt"])
         try FileManager.default.removeItem(at: site.appendingPathComponent("d"))
         try link("d", to: "../outside")
-        let again = try OpenedFolder(site.path)
-        #expect(throws: FileProblem.outside) { try again.names(in: directory) }
+        #expect(throws: FileProblem.outside) { try OpenedFolder(site.path).names(in: directory) }
     }
 
     @Test("The place of an open directory is where it is now", arguments: ["d", "d (deleted)", "a\nb", "\u{E9}"])
@@ -230,14 +213,14 @@ struct HostileFolderTests {
         try folder.write("secret", to: "outside/real.txt")
         let root = folder.url.path
         try FileManager.default.createSymbolicLink(atPath: "\(root)/link", withDestinationPath: "\(root)/outside")
-        let isDone = Locked(false)
+        let isDone = Flag()
         async let exchanges = onThread {
             var count = 0
             repeat {
                 for (old, new) in [("site/d", "spare"), ("link", "site/d"), ("site/d", "link"), ("spare", "site/d")] {
                     count += rename("\(root)/\(old)", "\(root)/\(new)") == 0 ? 1 : 0
                 }
-            } while !isDone.value
+            } while !isDone.isSet
             return count
         }
         let texts = try await onThread {
@@ -246,7 +229,7 @@ struct HostileFolderTests {
                 return (try? answer(manifest, "https://h/real.txt")) ?? nil
             }
         }
-        isDone.withLock { $0 = true }
+        isDone.set()
         #expect(try await exchanges > 0)
         #expect(Set(texts.map { $0 ?? "nothing" }).isSubset(of: ["inside", "nothing"]))
     }
@@ -257,10 +240,8 @@ struct HostileFolderTests {
         let error = #expect(throws: ManifestError.self) {
             _ = try SubstitutionCache(manifestData: Data(#"{ "https://h/a": "real.txt" }"#.utf8), folder: remote)
         }
-        #expect(
-            error?.issues.first?.message.hasSuffix("is not a file URL; download the manifest and its files first")
-                == true
-        )
+        let words = "is not a file URL; download the manifest and its files first"
+        #expect(error?.issues.first?.message.hasSuffix(words) == true)
     }
 
     // MARK: - Slow input
@@ -272,10 +253,10 @@ struct HostileFolderTests {
     func longLists() throws {
         let names = (0..<99).map { "\"p\($0)\"" }.joined(separator: ",")
         func entries(_ count: Int) -> String {
-            let entries = (0..<count).map {
-                "\"https://h/a?x=\($0)\": { \"file\": \"real.txt\", \"ignoreQuery\": [\(names), \"q\($0)\"] }"
+            func entry(_ number: Int) -> String {
+                "\"https://h/a?x=\(number)\": { \"file\": \"real.txt\", \"ignoreQuery\": [\(names), \"q\(number)\"] }"
             }
-            return "{" + entries.joined(separator: ",") + "}"
+            return "{" + (0..<count).map(entry).joined(separator: ",") + "}"
         }
         let cache = try SubstitutionCache(manifestData: Data(entries(16).utf8), folder: site)
         for (name, isAnswered) in [("p", true), ("z", false)] {
@@ -286,54 +267,22 @@ struct HostileFolderTests {
             #expect(cache.explain(request).substitution == nil || isAnswered)
         }
         let issues = issues(entries(100))
-        #expect(issues.map(\.code) == [.badQueryRule])
-        #expect(
-            issues.first?.message
-                == "more than 16 entries for \"https://h/a\" have a list of their own in \"ignoreQuery\""
-        )
+        let message = "more than 16 entries for \"https://h/a\" have a list of their own in \"ignoreQuery\""
+        #expect(issues.map(\.code) == [.badQueryRule] && issues.map(\.message) == [message])
     }
 
     @Test("A FIFO, a socket or a device as a file is an error, and does not block")
     func notRegular() throws {
         #expect(mkfifo(site.appendingPathComponent("fifo").path, 0o600) == 0)
-        try bindSocket(in: site, named: "socket")
+        // Only Linux lets every user create a socket in this way.
+        #if os(Linux)
+        #expect(mknod(site.appendingPathComponent("socket").path, S_IFSOCK | 0o600, 0) == 0)
+        #expect(issues(#"{ "https://h/a": "socket" }"#).map(\.code) == [.wrongFileKind])
+        #endif
         try link("null", to: "/dev/null")
         #expect(issues(#"{ "https://h/a": "fifo" }"#).map(\.code) == [.wrongFileKind])
-        #expect(issues(#"{ "https://h/a": "socket" }"#).map(\.code) == [.wrongFileKind])
         #expect(issues(#"{ "https://h/a": "null" }"#).map(\.code) == [.outsideFolder])
         #expect(Set(issues(#"{ "https://h/": "./" }"#).map(\.code)) == [.wrongFileKind, .outsideFolder])
-    }
-
-    /// Binds a socket through a short symbolic link, because Apple's systems limit a socket's path to 104 bytes.
-    private func bindSocket(in directory: URL, named name: String) throws {
-        let link = FileManager.default.temporaryDirectory.appendingPathComponent("\(UInt32.random(in: 0 ... .max))")
-            .path
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.path)
-        defer { unlink(link) }
-        let path = link + "/" + name
-        // Only Glibc declares the socket types as an enumeration.
-        #if canImport(Glibc)
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-        let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
-        #endif
-        defer { close(descriptor) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8) + [0]) }
-        let result = withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        try #require(result == 0)
-    }
-
-    // File permissions do not apply to the superuser.
-    @Test("A file that may not be read is an error", .enabled(if: getuid() != 0, "the superuser may read every file"))
-    func unreadable() throws {
-        #expect(chmod(site.appendingPathComponent("real.txt").path, 0) == 0)
-        #expect(issues(#"{ "https://h/a": "real.txt" }"#).map(\.code) == [.unreadableFile])
     }
 
     @Test("A name that is too long for the system is an error")
@@ -380,28 +329,17 @@ struct HostileFolderTests {
         // On a file system that treats both Unicode forms as one name, the folder now has one file.
         let count = try FileManager.default.contentsOfDirectory(atPath: site.path).count { $0.hasSuffix("\u{E9}.txt") }
         try #require(count == 2)
-        #expect(try answer("{ \"https://h/x\": \"\u{E9}.txt\" }", "https://h/x") == "composed")
-        #expect(try answer("{ \"https://h/x\": \"e\u{301}.txt\" }", "https://h/x") == "decomposed")
-        // The two files also stay distinct if one manifest names both.
         let both = "{ \"https://h/1\": \"\u{E9}.txt\", \"https://h/2\": \"e\u{301}.txt\" }"
         #expect(try ["1", "2"].map { try answer(both, "https://h/\($0)") } == ["composed", "decomposed"])
         #expect(issues(#"{ "https://h/": "./" }"#).map(\.code) == [.duplicateKey])
     }
 
-    @Test("Folders with equivalent Unicode names are distinct, even if a link leads from one to the other")
+    // APFS treats the two Unicode forms of a name as one name.
+    @Test("A link to a folder with an equivalent Unicode name leads out of the folder", Platform.measuredOnLinux)
     func equivalentFolders() throws {
-        for (name, text) in [("\u{E9}", "composed"), ("e\u{301}", "decomposed")] {
-            try folder.write(text, to: "\(name)/a.txt")
-            try folder.write(text, to: "site/\(name)/a.txt")
-        }
-        try #require(try FileManager.default.contentsOfDirectory(atPath: site.path).count == 3)
-        let both = "{ \"https://h/1\": \"\u{E9}/a.txt\", \"https://h/2\": \"e\u{301}/a.txt\" }"
-        #expect(try ["1", "2"].map { try answer(both, "https://h/\($0)") } == ["composed", "decomposed"])
+        for name in ["\u{E9}", "e\u{301}"] { try folder.write("x", to: "\(name)/a.txt") }
         let root = folder.url.appendingPathComponent("\u{E9}")
-        try FileManager.default.createSymbolicLink(
-            atPath: root.appendingPathComponent("link").path,
-            withDestinationPath: "../e\u{301}"
-        )
+        try FileManager.default.createSymbolicLink(atPath: root.path + "/link", withDestinationPath: "../e\u{301}")
         let issues = issuesOf(Data(#"{ "https://h/a": "link/a.txt" }"#.utf8), named: "m.json", in: root)
         #expect(issues.first?.code == .outsideFolder)
     }

@@ -12,14 +12,15 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    @Suite("Files that answer after the network")
+    @Suite("Files that answer after the network, or its silence")
     final class FallbackTests: InstalledSuite {
-        @Test(
-            "A status that a condition names is replaced by the file",
-            arguments: [401, 403, 404, 410, 429, 500, 503]
-        )
-        func statuses(status: Int) async throws {
-            let site = try Site(folder, when: "[\(status), 418]") { _ in .text("refused", status: status) }
+        // The second number is the status of an interim response; 0 for none.
+        @Test("A status that a condition names is replaced by the file", arguments: [401: 0, 404: 100, 503: 103])
+        func statuses(status: Int, interim: Int) async throws {
+            let site = try Site(folder, when: "[\(status), 418]") { _ in
+                let refusal = LoopbackServer.Response.text("refused", status: status)
+                return interim == 0 ? refusal : refusal.after(interim: interim)
+            }
             defer { site.server.stop() }
             for kind in [TaskKind.async, .completion] {
                 for session in [site.session, site.plain] {
@@ -27,44 +28,39 @@ extension InstalledTests {
                     expectFile(result, "fwd=bypass; fwd-status=\(status); detail=\"a.txt\"")
                 }
             }
+            if interim > 0 { return }
+            // The network's answer to a delegate stands.
             let (head, data) = try await TaskKind.delegate.load(site.request, in: site.session)
-            #expect(
-                head.statusCode == status && data == Data("refused".utf8),
-                "the network's answer to a delegate stands"
-            )
+            #expect(head.statusCode == status && data == Data("refused".utf8))
         }
 
-        @Test(
-            "A request that times out is answered with the file, unless a delegate already received network bytes"
-        )
+        @Test("A request that times out is answered with the file, unless a delegate already received network bytes")
         func timedOut() async throws {
             let body = Data(repeating: 97, count: 100_000)
-            for count in [nil, 50_000] {
-                let transfer = count.map { LoopbackServer.Transfer.stalling(after: $0) } ?? .silent
-                let site = try Site(folder, when: "\"offline\"") { _ in .init(body: body, transfer: transfer) }
-                defer { site.server.stop() }
-                var request = site.request
-                request.timeoutInterval = 1
-                let load = request
-                try await withThrowingTaskGroup(of: (HTTPURLResponse, Data).self) { group in
+            let site = try Site(folder, when: "\"offline\"") { request in
+                request.headers["x-part"] == nil
+                    ? .init(transfer: .silent) : .init(body: body, transfer: .stalling(after: 50_000))
+            }
+            defer { site.server.stop() }
+            try await withThrowingTaskGroup(of: (HTTPURLResponse, Data).self) { group in
+                for isPart in [false, true] {
                     // A delegate has received the network's bytes: see OneSourceTests.
-                    for kind in TaskKind.receiving where count == nil || kind != .delegate {
-                        group.addTask { try await kind.load(load, in: site.session) }
+                    for kind in TaskKind.receiving where !isPart || kind != .delegate {
+                        var request = site.request.with(isPart ? ["X-Part": "yes"] : [:])
+                        request.timeoutInterval = 1
+                        group.addTask { [request] in try await kind.load(request, in: site.session) }
                     }
-                    for try await result in group { expectFile(result, "fwd=bypass; detail=\"a.txt (offline)\"") }
                 }
+                for try await result in group { expectFile(result, "fwd=bypass; detail=\"a.txt (offline)\"") }
             }
         }
 
-        @Test(
-            "A closed port and a host that does not resolve count as offline",
-            arguments: ["127.0.0.1", "h.invalid"]
-        )
+        @Test("A closed port and a host that does not resolve count as offline", arguments: ["127.0.0.1", "h.invalid"])
         func unreachable(host: String) async throws {
             let site = try Site(folder, when: "\"offline\"") { _ in .text("") }
             site.server.stop()
             let url = "http://\(host):\(site.server.url.port ?? 0)/when"
-            try folder.cache("{ \"\(url)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 404] } }").install()
+            try folder.cache(networkFirst([url], when: "[\"offline\", 404]")).install()
             let request = URLRequest(url: try #require(URL(string: url)))
             for kind in TaskKind.receiving {
                 for session in kind == .delegate ? [site.session] : [site.session, site.plain] {
@@ -77,7 +73,7 @@ extension InstalledTests {
 
         /// Returns the server's answer to a request, by the request's path.
         ///
-        /// For an unknown path, the answer is a 400 whose body repeats the request's cookies.
+        /// For an unknown path, the answer is a 400 whose body repeats fields of the request.
         @Sendable private static func answer(to request: LoopbackServer.Request) -> LoopbackServer.Response {
             typealias Response = LoopbackServer.Response
             let fields = [
@@ -98,18 +94,18 @@ extension InstalledTests {
             case "/stall": return Response(headers: fields, body: body, transfer: .stalling(after: 300))
             case "/loop": return Response(status: 302, headers: ["Location": "/loop"])
             case "/chain": return Response(status: 302, headers: ["Location": "/307"])
-            case "/301", "/302", "/303", "/307", "/308":
+            case "/302", "/307":
                 let status = Int(request.path.dropFirst()) ?? 0
-                return Response(status: status, headers: ["Location": "/whole", "Set-Cookie": "way=1"], body: body)
+                let fields = ["Location": status == 302 ? "/echo" : "/whole", "Set-Cookie": "way=1; Path=/"]
+                return Response(status: status, headers: fields, body: body)
             case "/no-location": return Response(status: 302, body: body)
-            default: return .text("\(request.method) \(request.headers["cookie"] ?? "-")", status: 400)
+            default: return .text("\(["cookie", "x-app"].map { request.headers[$0] ?? "-" })", status: 400)
             }
         }
 
         private static let answers = [
-            "whole", "404", "503", "204", "chunked", "gzip", "head", "body", "silent", "stall", "loop", "chain", "301",
-            "302",
-            "303", "307", "308", "no-location",
+            "whole", "404", "503", "204", "chunked", "gzip", "head", "body", "loop", "chain", "302", "no-location",
+            "silent", "stall",
         ]
 
         @Test(
@@ -120,28 +116,23 @@ extension InstalledTests {
         func untouched(dependsOnStatus: Bool) async throws {
             let server = try LoopbackServer(Self.answer)
             defer { server.stop() }
-            let entries = Self.answers.map { name in
-                let condition = dependsOnStatus ? "418" : "\"offline\""
-                return "\"\(server.url.absoluteString)/\(name)\": { \"file\": \"a.txt\", \"when\": \(condition) }"
-            }
-            try folder.cache("{ \(entries.joined(separator: ", ")) }").install()
-            let names = Self.answers.filter { dependsOnStatus || !["silent", "stall"].contains($0) }
-            // Test one name after the other, because each name needs dozens of sessions.
-            for name in names {
+            let urls = Self.answers.map { "\(server.url.absoluteString)/\($0)" }
+            try folder.cache(networkFirst(urls, when: dependsOnStatus ? "418" : "\"offline\"")).install()
+            // Test one name after the other, because each name needs dozens of sessions. The last two only wait.
+            let (groups, slow) = (Self.answers.dropLast(2).map { [$0] }, Array(Self.answers.suffix(2)))
+            for names in groups + (dependsOnStatus ? [slow] : []) {
                 await withTaskGroup(of: Void.self) { group in
-                    for kind in TaskKind.receiving {
+                    for (name, kind) in names.flatMap({ name in TaskKind.receiving.map { (name, $0) } }) {
                         // On Linux a HEAD request crashes the process if the response head is cut off, or if the
                         // connection stalls after the head.
                         for method in ["head", "stall"].contains(name) ? ["GET"] : ["GET", "HEAD"] {
-                            var request = URLRequest(url: server.url.appendingPathComponent(name))
-                            request.httpMethod = method
-                            request.timeoutInterval = ["silent", "stall"].contains(name) ? 1 : 300
-                            let load = request
-                            group.addTask {
-                                var differences = await Self.differences(load, kind)
+                            var request = server.request(name, method)
+                            if slow.contains(name) { request.timeoutInterval = 1 }
+                            group.addTask { [request] in
+                                var differences = await Self.differences(request, kind)
                                 // On a busy machine the timeout may pass before even the head is received.
                                 if name == "stall", !differences.isEmpty {
-                                    var load = load
+                                    var load = request
                                     load.timeoutInterval = 10
                                     differences = await Self.differences(load, kind)
                                 }
@@ -157,7 +148,8 @@ extension InstalledTests {
         private static func differences(_ request: URLRequest, _ kind: TaskKind) async -> [String] {
             @Sendable func trace(usingSubstitutions: Bool, named: Bool = false) async -> String {
                 let configuration = URLSessionConfiguration.ephemeral
-                let delegate = kind == .delegate || named ? StrictClient() : nil
+                configuration.httpAdditionalHeaders = ["X-App": "yes"]
+                let delegate = kind == .delegate ? StrictClient() : nil
                 let session =
                     usingSubstitutions
                     ? URLSession.using(configuration, delegate: delegate, registered: named)
@@ -176,21 +168,10 @@ extension InstalledTests {
                 .map { "\(title)\($0.1): \($0.0), and without the library \(expected)" }
         }
 
-        @Test("Interim responses do not keep the file from answering", arguments: [100, 103])
-        func interim(status: Int) async throws {
-            let site = try Site(folder, when: "503") { _ in
-                LoopbackServer.Response(status: 503, body: Data("unavailable".utf8)).after(interim: status)
-            }
-            defer { site.server.stop() }
-            for kind in [TaskKind.async, .completion] {
-                #expect(try await kind.load(site.request, in: site.session).1 == Data(Self.fileText.utf8), "\(kind)")
-            }
-        }
-
         @Test(
-            "A redirect to a mapped URL is answered with the file, but the network answers a delegate",
+            "A redirect to a mapped URL, or to a status in `when`, gets the file, unless a delegate decides otherwise",
             Platform.measuredOnLinux,
-            arguments: ["418", "[418, \"offline\"]", "\"offline\""]
+            arguments: ["418", "\"offline\""]
         )
         func redirectToSubstituted(conditions: String) async throws {
             let site = try redirecting(to: "/always", when: conditions)
@@ -203,27 +184,7 @@ extension InstalledTests {
                 let status = head.value(forHTTPHeaderField: "Cache-Status")
                 #expect(status == (isFile ? "LocalSubstitutionCache; hit; detail=\"a.txt\"" : nil))
             }
-        }
-
-        @Test(
-            "A redirect that leads to a status in `when` is answered with the file, but the network answers a delegate",
-            Platform.measuredOnLinux
-        )
-        func redirectToStatus() async throws {
-            let site = try redirecting(to: "/503", when: "[\"5xx\"]")
-            defer { site.server.stop() }
-            for kind in [TaskKind.async, .completion] {
-                let result = try await kind.load(site.request, in: site.session)
-                expectFile(result, "fwd=bypass; fwd-status=503; detail=\"a.txt\"")
-                #expect(result.0.url == site.request.url)
-            }
-            #expect(try await TaskKind.delegate.load(site.request, in: site.session).0.statusCode == 503)
-        }
-
-        @Test("The app's delegate decides about redirects, in every kind of load", arguments: ["418", "\"offline\""])
-        func redirectPolicy(conditions: String) async throws {
-            let site = try redirecting(to: "/always", when: conditions)
-            defer { site.server.stop() }
+            site.server.forgetRequests()
             let client = StrictClient(onRedirect: { $1(nil) })
             let session = URLSession.named(site.session.configuration, delegate: client)
             for kind in TaskKind.receiving {
@@ -231,73 +192,169 @@ extension InstalledTests {
             }
             #expect(site.server.requests.allSatisfy { $0.path == "/when" })
             #expect(!client.complaints.contains("on another queue"))
+            let refusing = try redirecting(to: "/503", when: "[\"5xx\"]")
+            defer { refusing.server.stop() }
+            let result = try await TaskKind.async.load(refusing.request, in: refusing.session)
+            expectFile(result, "fwd=bypass; fwd-status=503; detail=\"a.txt\"")
+            #expect(result.0.url == refusing.request.url)
+            #expect(try await TaskKind.delegate.load(refusing.request, in: refusing.session).0.statusCode == 503)
         }
 
-        @Test(
-            "The session's cookies and additional headers are sent, and a redirect's cookies stored",
-            Platform.measuredOnLinux
-        )
-        func sessionIsKept() async throws {
-            let site = try Site(folder, when: "[\"offline\", 503]") { request in
-                let fields = ["Set-Cookie": "\(request.path.dropFirst())=1; Path=/"]
-                return request.path == "/when"
-                    ? .init(status: 302, headers: fields.merging(["Location": "/other"]) { $1 })
-                    : .init(headers: fields, body: Data((request.headers["cookie"] ?? "-").utf8))
+        @Test("A challenge not named in `when` reaches the app's delegate", arguments: ["418", "\"offline\"", nil])
+        func challenge(conditions: String?) async throws {
+            let site = try Site(folder, when: conditions ?? "418") { request in
+                request.headers["authorization"] == "Basic bWU6c2VjcmV0" ? .text(Self.networkText) : .challenge
             }
             defer { site.server.stop() }
-            let configuration = site.session.configuration
-            configuration.httpAdditionalHeaders = ["X-App": "yes"]
-            for kind in [TaskKind.async, .completion] {
-                let session = URLSession(configuration: configuration)
-                let (_, data) = try await kind.load(site.request, in: session)
-                #expect(String(decoding: data, as: UTF8.self).contains("when=1"))
-                #expect(site.server.requests.allSatisfy { $0.headers["x-app"] == "yes" })
-            }
-            #expect(configuration.httpCookieStorage?.cookies?.map(\.name).sorted() == ["other", "when"])
+            if conditions == nil { try folder.cache("{}").install(archive: makeArchive()) }
+            // If a task has a completion handler, Foundation on Linux asks no delegate about a challenge, and never
+            // finishes the task, unless the delegate cancels it.
+            let signingIn = URLSession.using(delegate: StrictClient.signingIn(), registered: true)
+            let (head, data) = try await TaskKind.delegate.load(site.request, in: signingIn)
+            #expect(head.statusCode == 200 && String(decoding: data, as: UTF8.self).hasSuffix(Self.networkText))
+            guard Platform.isLinux else { return }
+            let client = StrictClient(onChallenge: { $0(.cancelAuthenticationChallenge, nil) })
+            let session = client.session()
+            #expect(await client.load(session.dataTask(with: site.request)).error == .cancelled)
+            let (_, error) = try await session.result(of: site.request) { _ in }
+            #expect((error as? URLError)?.code == .cancelled)
         }
 
-        @Test("A challenge not named in `when` reaches the app's delegate", arguments: ["418", "\"offline\""])
-        func challenge(conditions: String) async throws {
-            let site = try Site(folder, when: conditions) { request in
-                guard request.headers["authorization"] == "Basic bWU6c2VjcmV0" else {
-                    return .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""])
+        @Test("If no head comes in time, the file answers every kind of task, even a suspended one, but no upload")
+        func silent() async throws {
+            let site = try Site(folder, when: "[\"offline\", \"3s\", \"1s\"]") { request in
+                guard let delay = request.headers["x-delay"].flatMap({ Double($0) }) else {
+                    return .init(transfer: .silent)
                 }
+                Thread.sleep(forTimeInterval: delay / 1000)
                 return .text(Self.networkText)
             }
             defer { site.server.stop() }
-            let client = StrictClient(
-                onChallenge: { $0(.useCredential, URLCredential(user: "me", password: "secret", persistence: .none)) }
-            )
-            let session = URLSession.named(site.session.configuration, delegate: client)
-            // If a task has a completion handler, Foundation on Linux asks no delegate about a challenge, and never
-            // finishes the task.
-            let (head, data) = try await TaskKind.delegate.load(site.request, in: session)
-            #expect(head.statusCode == 200)
-            #expect(data == Data(Self.networkText.utf8))
+            let racing = URLSession.using(delegate: StrictClient(), registered: true)
+            let (file, network) = (Data(Self.fileText.utf8), Data(Self.networkText.utf8))
+            try await withThrowingTaskGroup(of: (HTTPURLResponse, Data)?.self) { group in
+                for session in [site.session, site.plain] {
+                    group.addTask {
+                        let (data, error) = try await session.result(of: site.request) { task in
+                            await site.server.waitForRequests(2)
+                            task.suspend()
+                            try await Task.sleep(nanoseconds: 1_300_000_000)
+                            #expect(task.state == .suspended)
+                            task.resume()
+                        }
+                        #expect(error == nil && data == file)
+                        return nil
+                    }
+                }
+                await site.server.waitForRequests(2)
+                for _ in 0..<5 {
+                    for kind in TaskKind.receiving {
+                        group.addTask { try await kind.load(site.request, in: site.session) }
+                    }
+                    group.addTask { try await TaskKind.async.load(site.request, in: site.plain) }
+                }
+                group.addTask {
+                    var upload = site.request.with(["X-Delay": "1200"], "POST")
+                    upload.httpBody = Data("a".utf8)
+                    let text = try await TaskKind.async.load(upload, in: site.plain).1
+                    #expect(text == network)
+                    return nil
+                }
+                // The head and the end of the patience meet, or the task is cancelled then.
+                for delay in 990..<1030 {
+                    let load = site.request.with(["X-Delay": "\(delay)"])
+                    for kind in TaskKind.receiving {
+                        group.addTask {
+                            let (head, data) = try await kind.load(load, in: racing)
+                            #expect(data == (head.value(forHTTPHeaderField: "Cache-Status") == nil ? network : file))
+                            return nil
+                        }
+                    }
+                    group.addTask {
+                        let (_, error) = try await site.plain.result(of: load) { task in
+                            try await Task.sleep(nanoseconds: UInt64(delay) * 1_000_000)
+                            task.cancel()
+                        }
+                        #expect([nil, .cancelled].contains((error as? URLError)?.code))
+                        return nil
+                    }
+                }
+                for try await case let result? in group {
+                    expectFile(result, "fwd=bypass; detail=\"a.txt (after 1 s)\"")
+                }
+            }
         }
 
+        private func session(_ delegate: StrictClient) -> URLSession {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [Impatient.self]
+            return .named(configuration, delegate: delegate)
+        }
+
+        // On Linux, the head of a redirect also counts.
         @Test(
-            "A challenge that the app's delegate cancels ends the load with the usual error",
-            Platform.measuredOnLinux,
-            arguments: ["\"offline\"", "418", nil],
-            [true, false]
+            "A head in time means the network's answer, however slow its body",
+            arguments: ["/when", "/length", "/other"],
+            TaskKind.receiving
         )
-        func challengeCancelled(conditions: String?, hasHandler: Bool) async throws {
-            let site = try Site(folder, when: conditions ?? "418") { _ in
-                .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""], body: Data("no".utf8))
+        func head(path: String, kind: TaskKind) async throws {
+            let gate = Gate()
+            let site = try Site(folder, when: "\"60s\"") { request in
+                if request.path == "/when", path != "/when" { return .init(status: 302, headers: ["Location": path]) }
+                if path == "/length" { return .init(body: Data("network".utf8), transfer: .stalling(after: 3)) }
+                let (parts, sent) = (path == "/when" ? ["net", "work"] : ["network"], Counter())
+                return .stream {
+                    if path != "/when" || sent.value > 0 { gate.wait() }
+                    sent.increment()
+                    return sent.value <= parts.count ? Data(parts[sent.value - 1].utf8) : nil
+                }
             }
             defer { site.server.stop() }
-            if conditions == nil {
-                try folder.cache("{}").install(archive: makeArchive())
+            let session = session(StrictClient())
+            let result = Task { try? await kind.load(site.request, in: session) }
+            await site.server.waitForRequests(path == "/when" ? 1 : 2)
+            let load = try #require(Impatient.last)
+            while !load.hasHead { await Task.yield() }
+            load.endPatience(try #require(load.first.patience))
+            gate.open()
+            // This body never ends.
+            if path == "/length" { session.invalidateAndCancel() }
+            let answer = await result.value
+            #expect(answer?.0.value(forHTTPHeaderField: "Cache-Status") == nil)
+            if path != "/length" { #expect(answer?.1 == Data("network".utf8)) }
+        }
+
+        // Only Foundation on Linux waits with a redirect while the task is suspended.
+        #if canImport(FoundationNetworking)
+        @Test("If the patience ends while a redirect is followed, the load goes on")
+        func redirected() async throws {
+            let site = try Site(folder, when: "\"60s\"") { request in
+                request.path == "/when" ? .init(status: 302, headers: ["Location": "/other"]) : .text(Self.networkText)
             }
-            let client = StrictClient(onChallenge: { $0(.cancelAuthenticationChallenge, nil) })
-            let session = client.session(site.session.configuration)
-            if hasHandler {
-                let (_, error) = try await session.result(of: site.request) { _ in }
-                #expect((error as? URLError)?.code == .cancelled)
-            } else {
-                #expect(await client.load(session.dataTask(with: site.request)).error == .cancelled)
+            defer { site.server.stop() }
+            let delegate = StrictClient(onRedirect: { request, decide in
+                if let load = Impatient.last, let patience = load.first.patience { load.endPatience(patience) }
+                decide(request)
+            })
+            let session = session(delegate)
+            var request = site.request
+            request.timeoutInterval = 3
+            for _ in 0..<50 {
+                #expect(try await TaskKind.delegate.load(request, in: session).1 == Data(Self.networkText.utf8))
             }
         }
+        #endif
+    }
+}
+
+/// A protocol whose last load the tests know.
+private final class Impatient: SubstitutionURLProtocol {
+    private static let started = Locked<NetworkLoad?>(nil)
+
+    static var last: NetworkLoad? { started.value }
+
+    override func startLoading() {
+        super.startLoading()
+        _ = Self.started.replace(with: load)
     }
 }

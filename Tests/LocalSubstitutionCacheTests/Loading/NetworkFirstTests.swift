@@ -15,11 +15,7 @@ struct NetworkFirstTests {
     /// The states in which a load can be: its entry is `a` or `b`; no entry, after a refused redirect; the network
     /// answers; it has ended.
     private enum State: Character {
-        case a = "a"
-        case b = "b"
-        case none = "0"
-        case network = "n"
-        case ended = "."
+        case a = "a", b = "b", none = "0", network = "n", ended = "."
     }
 
     /// A row for each event: the state after it, by the state before.
@@ -46,10 +42,7 @@ struct NetworkFirstTests {
         """
 
     private static let events = table.split(separator: "\n").dropFirst().map { row in
-        (
-            name: String(row.prefix(15)).trimmingCharacters(in: .whitespaces),
-            cells: row.dropFirst(15).split(separator: " ")
-        )
+        (String(row.prefix(15)).trimmingCharacters(in: .whitespaces), row.dropFirst(15).split(separator: " "))
     }
 
     private let folder: TemporaryFolder
@@ -76,13 +69,17 @@ struct NetworkFirstTests {
         return Fallback(for: request, cache.decision(on: request), cache, archive, SessionFields(.ephemeral))
     }
 
+    private func head(_ status: Int) throws -> HTTPURLResponse {
+        let url = try #require(URL(string: Self.site))
+        return try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil))
+    }
+
     @Test("The table says what happens in every order of up to four events")
     func everyOrder() throws {
         let start = NetworkFirst(try fallback("a"), nil)
         let (first, b) = (try #require(start.patience), try request("b"))
-        let url = try #require(b.url)
-        let heads = [103, 200, 302, 404, 503].compactMap {
-            HTTPURLResponse(url: url, statusCode: $0, httpVersion: nil, headerFields: nil)
+        let heads: [String: HTTPURLResponse] = try ["103", "200", "404", "503"].reduce(into: [:]) {
+            $0[$1] = try head(Int($1) ?? 0)
         }
         let targets = ["b": b, "unnamed": try request("unnamed"), "mapped": try request("mapped")]
 
@@ -92,7 +89,7 @@ struct NetworkFirstTests {
             let decision: NetworkFirst.Decision
             switch words[0] {
             case "head":
-                guard let head = heads.first(where: { words[1] == "\($0.statusCode)" }) else { return "no head" }
+                guard let head = heads[words[1]] else { return "no head" }
                 decision = load.head(head)
             case "part": return load.part(Data("x".utf8)) ? "" : "_"
             case "end": return load.end() ? "" : "_"
@@ -144,10 +141,9 @@ struct NetworkFirstTests {
 
     @Test("The user is not asked if a file answers after the status of the challenge, or if the load has ended")
     func challenge() throws {
-        let url = try #require(try request("b").url)
         for (status, path) in [(503, "a"), (404, "b")] {
             var load = NetworkFirst(try fallback(path), nil)
-            let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
+            let head = try head(status)
             guard case .replace = load.challenge(head), case .ignore = load.challenge(head) else { throw Unexpected() }
             #expect(load.hasEnded)
         }
@@ -181,10 +177,7 @@ struct NetworkFirstTests {
 
     @Test("An archive gets a whole body once, and learns if two heads or a challenge came")
     func archive() throws {
-        let (kept, request) = (Kept(), try request("other"))
-        let url = try #require(request.url)
-        let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
-        let head = try #require(response)
+        let (kept, head) = (Kept(), try head(200))
         var load = NetworkFirst(try fallback("other", kept), nil)
         _ = load.head(head)
         for part in ["a", "b"] { _ = load.part(Data(part.utf8)) }
@@ -212,8 +205,7 @@ struct NetworkFirstTests {
         var other = load
         guard case .replace = load.silence(patience), case .replace = other.failure(offline) else { throw Unexpected() }
         load = NetworkFirst(try fallback("a", kept), nil)
-        let url = try #require(try request("a").url)
-        _ = load.head(try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)))
+        _ = load.head(try head(200))
         guard case .ignore = load.silence(patience, again: {}), case .passOn = load.failure(offline, again: {}) else {
             throw Unexpected()
         }

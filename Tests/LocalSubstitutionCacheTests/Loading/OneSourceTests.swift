@@ -16,35 +16,30 @@ import FoundationNetworking
 extension InstalledTests {
     @Suite("A response has one source")
     final class OneSourceTests: InstalledSuite {
-        enum SessionDelegate: String, CaseIterable {
-            case none
-            case data
-            case redirects
-        }
+        /// The session's delegate, or the task's own.
+        private enum Delegate: CaseIterable {
+            case none, plain, redirects, data
 
-        /// The task's own delegate.
-        enum TaskDelegate: String, CaseIterable {
-            case none
-            case plain
-            case redirects
-            case data
+            func make(_ recorder: Recorder) -> (any URLSessionTaskDelegate)? {
+                switch self {
+                case .none: nil
+                case .plain: Plain()
+                case .redirects: RedirectDelegate.follow
+                case .data: recorder
+                }
+            }
         }
 
         /// The way in which the app receives the response.
-        enum Receiver: String, CaseIterable {
-            case handler
-            case delegate
+        enum Receiver: CaseIterable {
+            case handler, delegate
             /// `data(for:delegate:)`, whose second argument is the task's delegate.
             case async
         }
 
         /// The network's behaviour in a load, and the kind of entry or archive that applies to the URL.
-        enum Way: String, CaseIterable {
-            case status
-            case redirectToNamed
-            case redirectWhenOffline
-            case redirectWithArchive
-            case broken
+        enum Way: CaseIterable {
+            case status, redirectToNamed, redirectWhenOffline, redirectWithArchive, broken
 
             var path: String { self == .status ? "status" : self == .broken ? "broken" : "moved" }
 
@@ -73,8 +68,7 @@ extension InstalledTests {
 
         private struct Load {
             let receiver: Receiver
-            let session: SessionDelegate
-            let task: TaskDelegate
+            let session, task: Delegate
             let isNamed: Bool
         }
 
@@ -94,19 +88,7 @@ extension InstalledTests {
         /// The receivers are the caller that waits for the whole body, the session's delegate, and the task's delegate.
         private static func received(_ request: URLRequest, _ load: Load) async throws -> [Data] {
             let (recorder, ownRecorder) = (Recorder(), Recorder())
-            let delegate: (any URLSessionDelegate)? =
-                switch load.session {
-                case .none: nil
-                case .data: recorder
-                case .redirects: RedirectDelegate.follow
-                }
-            let own: (any URLSessionTaskDelegate)? =
-                switch load.task {
-                case .none: nil
-                case .plain: Plain()
-                case .redirects: RedirectDelegate.follow
-                case .data: ownRecorder
-                }
+            let (delegate, own) = (load.session.make(recorder), load.task.make(ownRecorder))
             let session = URLSession.using(delegate: delegate, registered: load.isNamed)
             var whole = Data()
             switch load.receiver {
@@ -151,13 +133,12 @@ extension InstalledTests {
             var request = URLRequest(url: url)
             // The body of `broken` stalls after its first bytes. A second is usually enough to receive these bytes.
             request.timeoutInterval = way == .broken ? 1 : 300
-            let sent = request
-            try await withThrowingTaskGroup(of: (Load, [Data]).self) { group in
+            try await withThrowingTaskGroup(of: (Load, [Data]).self) { [request] group in
                 for receiver in Receiver.allCases {
-                    for session in SessionDelegate.allCases {
-                        for (task, isNamed) in TaskDelegate.allCases.flatMap({ [($0, false), ($0, true)] }) {
+                    for session in [Delegate.none, .data, .redirects] {
+                        for (task, isNamed) in Delegate.allCases.flatMap({ [($0, false), ($0, true)] }) {
                             let load = Load(receiver: receiver, session: session, task: task, isNamed: isNamed)
-                            group.addTask { (load, try await Self.received(sent, load)) }
+                            group.addTask { (load, try await Self.received(request, load)) }
                         }
                     }
                 }
@@ -175,6 +156,98 @@ extension InstalledTests {
                     #expect(Self.source(of: received[load.receiver == .delegate ? 1 : 0]) == expected, "\(load)")
                 }
             }
+        }
+
+        // MARK: - The table in the article "Sessions, offline and redirects"
+
+        /// A row of the table; the raw value is its title in the article.
+        enum Kind: String, CaseIterable {
+            case handler = "completion handler, or `data(for:)`"
+            case asyncWithDelegate = "`data(for:delegate:)` with a delegate"
+            case delegate = "delivers to the session's delegate"
+            case ownDelegate = "delivers to the session's delegate, and has a delegate of its own"
+            case download = "download"
+        }
+
+        /// Loads a URL, and returns the body, or nil after an error.
+        private static func loaded(_ kind: Kind, _ url: URL, in session: URLSession) async throws -> Data? {
+            let request = URLRequest(url: url, timeoutInterval: 300)
+            switch kind {
+            case .handler:
+                async let other = try? await session.data(for: request).0
+                let (data, error) = try await session.result(of: request) { _ in }
+                #expect(await other == (error == nil ? data : nil))
+                return error == nil ? data : nil
+            case .asyncWithDelegate: return try? await session.data(for: request, delegate: RedirectDelegate.follow).0
+            case .delegate, .ownDelegate:
+                let task = session.dataTask(with: request)
+                if kind == .ownDelegate { task.delegate = RedirectDelegate.follow }
+                let load = await (session.delegate as? StrictClient)?.load(task)
+                return load?.error == nil ? load?.body : nil
+            case .download: return try? await TaskKind.download.load(request, in: session).1
+            }
+        }
+
+        @Test("The article's table matches the measured behaviour", Platform.measuredOnLinux)
+        func table() async throws {
+            let server = try LoopbackServer { request in
+                switch request.path {
+                case "/status": .text("unavailable", status: 503)
+                case "/silent" where request.target == request.path: .init(transfer: .silent)
+                case "/moved": .init(status: 302, headers: ["Location": "/named"])
+                default: .text(Self.networkText)
+                }
+            }
+            defer { server.stop() }
+            let closed = try LoopbackServer { _ in .text("") }
+            closed.stop()
+            let url = server.url
+            let offline = closed.url.appendingPathComponent("offline")
+            let manifest = """
+                { "\(url.absoluteString)/named": "a.txt",
+                  "\(url.absoluteString)/status": { "file": "a.txt", "when": 503 },
+                  "\(url.absoluteString)/silent": { "file": "a.txt", "when": "1s", "ignoreQuery": true },
+                  "\(url.absoluteString)/moved": { "file": "a.txt", "when": 503 },
+                  "\(offline.absoluteString)": { "file": "a.txt", "when": "offline" } }
+                """
+            let archive = try makeArchive()
+            try folder.cache(manifest).install(archive: archive)
+            @Sendable func cells(_ kind: Kind, named isNamed: Bool) async throws -> [String] {
+                let session = StrictClient().session(named: isNamed)
+                // Keep the delegate until the last load has ended.
+                let client = session.delegate
+                var cells: [String] = []
+                // A download would wait for a silent server.
+                let silent = kind == .download ? "silent?answers" : "silent"
+                for path in ["status", "offline", silent, "moved"] {
+                    let target = path == "offline" ? offline : URL(string: "\(url.absoluteString)/\(path)")
+                    let data = try await Self.loaded(kind, try #require(target), in: session)
+                    cells.append(data.map { $0 == Data(Self.fileText.utf8) ? "file" : "network" } ?? "error")
+                }
+                let page = url.appendingPathComponent("page-\(kind)-\(isNamed)")
+                _ = try await Self.loaded(kind, page, in: session)
+                withExtendedLifetime(client) {}
+                return cells + [archive.copies.contains { $0.url == page } ? "yes" : "no"]
+            }
+            // All kinds load at once, because each waits for the silent server.
+            let found: [String: [String]] = try await withThrowingTaskGroup(of: (String, [String]).self) { group in
+                for (kind, isNamed) in Kind.allCases.flatMap({ [($0, false), ($0, true)] }) {
+                    group.addTask { ("\(kind) \(isNamed)", try await cells(kind, named: isNamed)) }
+                }
+                return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            }
+            let rows = try Kind.allCases.map { kind in
+                let (other, cells) = try (#require(found["\(kind) false"]), #require(found["\(kind) true"]))
+                #expect(other.dropLast() == cells.dropLast(), "A registered session differs: \(kind)")
+                #expect(other.last == "no", "An archive keeps what an unknown session loads")
+                return "| \(kind.rawValue) | \(cells.joined(separator: " | ")) |"
+            }
+            let path = "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/WhenTheCacheIsAsked.md"
+            let article = try String(contentsOf: Repository.folder.appendingPathComponent(path), encoding: .utf8)
+            let heading =
+                "| task | a status that `when` lists | `offline` | `3s` | redirect to a URL that an entry names | archived |"
+            let expected = ([heading, "| --- | --- | --- | --- | --- | --- |"] + rows).joined(separator: "\n")
+            #expect(article.contains(expected + "\n\n"), "The table is to be:\n\(expected)")
         }
     }
 }

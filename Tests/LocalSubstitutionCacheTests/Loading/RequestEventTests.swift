@@ -16,27 +16,11 @@ import FoundationNetworking
 extension InstalledTests {
     @Suite("Events for the app")
     final class RequestEventTests: InstalledSuite {
-        /// The events of a cache, as text.
-        private final class Events: Sendable {
-            private let events = Locked<[String]>([])
-
-            func add(_ event: RequestEvent?) {
-                guard let event else { return }
-                let file = event.substitution?.path ?? (event.kind == .fallback ? "archive" : nil)
-                let words = ["\(event.kind)", event.url.url.lastPathComponent, file]
-                let text = words.compactMap(\.self).joined(separator: " ")
-                events.withLock { $0.append(text) }
-            }
-
-            /// The events since the last call.
-            var taken: [String] { events.replace(with: []) }
-        }
-
         /// A server, and an installed cache whose events are collected.
         private final class App {
             let site: LoopbackServer
             let cache: SubstitutionCache
-            private let events = Events()
+            private let events = Shared<[String]>([])
             let reporter: EventReporter
 
             init(_ folder: TemporaryFolder) throws {
@@ -44,21 +28,22 @@ extension InstalledTests {
                     switch request.path {
                     case "/gone": .text("network", status: 404)
                     case "/to-file": .init(status: 302, headers: ["Location": "/a.txt"])
-                    case "/private" where request.headers["authorization"] == nil:
-                        .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""])
+                    case "/private" where request.headers["authorization"] == nil: .challenge
                     default: .text("network")
                     }
                 }
                 let manifest = """
-                    {
-                      "SITE/a.txt": "a.txt",
-                      "SITE/gone": { "file": "a.txt", "when": [404, "offline"] },
-                      "SITE/to-file": { "file": "a.txt", "when": 404 }
-                    }
+                    { "SITE/a.txt": "a.txt", "SITE/gone": { "file": "a.txt", "when": [404, "offline"] },
+                      "SITE/to-file": { "file": "a.txt", "when": 404 } }
                     """
                 cache = try folder.cache(manifest.replacingOccurrences(of: "SITE", with: site.url.absoluteString))
                 cache.install()
-                reporter = EventReporter { [events] in events.add($0) }
+                reporter = EventReporter { [events] event in
+                    guard let event else { return }
+                    let file = event.substitution?.path ?? (event.kind == .fallback ? "archive" : nil)
+                    let words = ["\(event.kind)", event.url.url.lastPathComponent, file].compactMap(\.self)
+                    events.locked.withLock { $0.append(words.joined(separator: " ")) }
+                }
                 cache.table.changeReporters { [reporter] in $0 + [reporter] }
             }
 
@@ -69,10 +54,14 @@ extension InstalledTests {
 
             func request(_ path: String, _ method: String = "GET") -> URLRequest { site.request(path, method) }
 
-            /// The events since the last call, once all loads that have ended are reported.
+            func load(_ paths: String..., in session: URLSession) async throws {
+                for path in paths { _ = try await TaskKind.async.load(request(path), in: session) }
+            }
+
+            /// The events since the last call as text, once all loads that have ended are reported.
             var taken: [String] {
                 reporter.queue.sync {}
-                return events.taken
+                return events.locked.replace(with: [])
             }
         }
 
@@ -81,8 +70,7 @@ extension InstalledTests {
             case shared, plain, using, registered, ephemeral, ownCache
 
             func session() -> URLSession {
-                let configuration =
-                    self == .ephemeral ? URLSessionConfiguration.ephemeral : URLSessionConfiguration.default
+                let configuration = self == .ephemeral ? URLSessionConfiguration.ephemeral : .default
                 if self == .ownCache {
                     configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
                 }
@@ -114,20 +102,18 @@ extension InstalledTests {
             _ = try await TaskKind.upload.load(app.request("a.txt", "POST"), in: session)
             #expect(app.taken == ["hit a.txt a.txt", "miss a.txt"])
             // Only the protocol answers these.
-            var (reloading, authorized) = (app.request("a.txt"), app.request("a.txt"))
+            var reloading = app.request("a.txt")
             reloading.cachePolicy = .reloadIgnoringLocalCacheData
-            authorized.setValue("Bearer 1", forHTTPHeaderField: "Authorization")
-            for request in [reloading, authorized] { _ = try await TaskKind.async.load(request, in: session) }
+            for request in [reloading, app.request("a.txt").with(["Authorization": "Bearer 1"])] {
+                _ = try await TaskKind.async.load(request, in: session)
+            }
             #expect(app.taken == (kind == .plain ? [] : ["hit a.txt a.txt", "hit a.txt a.txt"]))
         }
 
         @Test("A load that starts again after a challenge is reported once")
         func challenge() async throws {
             let app = try App(folder)
-            let client = StrictClient(
-                onChallenge: { $0(.useCredential, URLCredential(user: "me", password: "secret", persistence: .none)) }
-            )
-            let session = URLSession.using(.default, delegate: client, registered: true)
+            let session = URLSession.using(.default, delegate: StrictClient.signingIn(), registered: true)
             #expect(try await TaskKind.delegate.load(app.request("private"), in: session).0.statusCode == 200)
             #expect(app.taken == ["miss private"])
         }
@@ -137,12 +123,11 @@ extension InstalledTests {
             let app = try App(folder)
             app.cache.install(archive: try makeArchive())
             let session = Kind.registered.session()
-            _ = try await TaskKind.async.load(app.request("page"), in: session)
+            try await app.load("page", in: session)
             app.site.stop()
-            for path in ["page", "gone"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
-            #expect(
-                app.taken == ["miss page", "miss page", "fallback page archive", "miss gone", "fallback gone a.txt"]
-            )
+            try await app.load("page", "gone", in: session)
+            let expected = ["miss page", "miss page", "fallback page archive", "miss gone", "fallback gone a.txt"]
+            #expect(app.taken == expected)
         }
 
         @Test("Each stream gets each event, ends alone, and then costs nothing")
@@ -151,7 +136,7 @@ extension InstalledTests {
             app.cache.table.changeReporters { _ in [] }
             var (first, second) = (Optional(app.cache.events), Optional(app.cache.events))
             let before = Date()
-            for path in ["a.txt", "page"] { _ = try await TaskKind.async.load(app.request(path), in: .shared) }
+            try await app.load("a.txt", "page", in: .shared)
             for stream in [first, second] {
                 let events = try await #require(stream).prefix(2).reduce(into: []) { $0.append($1) }
                 let dates = before...Date()
@@ -187,34 +172,11 @@ extension InstalledTests {
             #expect(count == 3)
         }
 
-        @Test("A stream and a recording see the same loads, and each ends alone")
-        func recording() async throws {
-            let app = try App(folder)
-            let recording = try app.cache.record(to: folder.url.appendingPathComponent("app.har"))
-            let session = Kind.using.session()
-            for path in ["a.txt", "page"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
-            #expect(app.taken == ["hit a.txt a.txt", "miss page"])
-            #expect(recording.summary.requestCount == 2)
-            app.cache.table.changeReporters { _ in [] }
-            _ = try await TaskKind.async.load(app.request("a.txt"), in: session)
-            app.cache.table.changeReporters { [reporter = app.reporter] in $0 + [reporter] }
-            #expect(recording.summary.requestCount == 3)
-            try recording.stop()
-            _ = try await TaskKind.async.load(app.request("a.txt"), in: session)
-            #expect(app.taken == ["hit a.txt a.txt"] && recording.summary.requestCount == 3)
-        }
-
         @Test("A lookup by the app that finds a file is a hit; any other is no event")
         func lookup() throws {
             let app = try App(folder)
-            let stored = app.request("stored")
-            let response = URLResponse(
-                url: try #require(stored.url),
-                mimeType: nil,
-                expectedContentLength: 0,
-                textEncodingName: nil
-            )
-            app.cache.storeCachedResponse(CachedURLResponse(response: response, data: Data()), for: stored)
+            let request = app.request("stored")
+            app.cache.storeCachedResponse(try stored("stored", for: request), for: request)
             for path in ["a.txt", "page", "stored"] { _ = app.cache.cachedResponse(for: app.request(path)) }
             #expect(app.taken == ["hit a.txt a.txt"])
         }
@@ -223,7 +185,7 @@ extension InstalledTests {
         func forgotten() async throws {
             let app = try App(folder)
             let session = Kind.plain.session()
-            for _ in 0..<300 { _ = try await TaskKind.async.load(app.request("a.txt"), in: session) }
+            for _ in 0..<300 { try await app.load("a.txt", in: session) }
             #expect(app.taken.count == 300)
             #expect(app.reporter.loads.count < 300)
         }

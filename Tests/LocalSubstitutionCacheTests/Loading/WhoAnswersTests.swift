@@ -51,20 +51,18 @@ extension InstalledTests {
                 ("ephemeral, protocol", Sessions.each(.ephemeral, usingSubstitutions: true)),
             ]
             let policies = early.map { _ in Self.policies.map(\.0) }
-            var lines = [Self.row("task", "session", "method", "header", policies)]
+            var lines = [Self.row(["task", "session", "method", "header"], policies)]
             for kind in TaskKind.allCases {
                 for (sessionName, loaders) in sessions {
                     // An upload has a body, which URL loading refuses to send with GET.
                     for method in kind == .upload ? ["POST"] : ["GET", "HEAD", "POST"] {
                         for (headerName, fields) in Self.headers {
-                            var request = request
-                            request.httpMethod = method
-                            for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+                            let request = request.with(fields, method)
                             var cells: [[String]] = []
                             for sessions in loaders {
                                 cells.append(await answers(to: request, kind, sessionName, sessions))
                             }
-                            lines.append(Self.row(kind.rawValue, sessionName, method, headerName, cells))
+                            lines.append(Self.row([kind.rawValue, sessionName, method, headerName], cells))
                         }
                     }
                 }
@@ -74,12 +72,9 @@ extension InstalledTests {
         }
 
         /// Returns who answers with each policy.
-        private func answers(
-            to request: URLRequest,
-            _ kind: TaskKind,
-            _ sessionName: String,
-            _ sessions: Sessions
-        ) async -> [String] {
+        private func answers(to request: URLRequest, _ kind: TaskKind, _ name: String, _ sessions: Sessions) async
+            -> [String]
+        {
             // The shared session has no delegate, and on Linux a task's own delegate receives no data.
             guard let session = kind == .delegate ? sessions.delegated : sessions.plain else {
                 return Self.policies.map { _ in "impossible" }
@@ -97,8 +92,8 @@ extension InstalledTests {
                 // The expected results were measured on Linux only.
                 guard Platform.isLinux else { continue }
                 let explanation = cache.explain(request)
-                let expected = reach(sessionName, kind).answerer(by: explanation.answer)
-                #expect(cells.last?.hasPrefix(expected) == true, "\(kind), \(sessionName), \(explanation)")
+                let expected = expected(name, kind, explanation.answer)
+                #expect(cells.last?.hasPrefix(expected) == true, "\(kind), \(name), \(explanation)")
             }
             return cells
         }
@@ -110,42 +105,21 @@ extension InstalledTests {
                 || FileManager.default.fileExists(atPath: Fixtures.folder.appendingPathComponent(table).path)
         }
 
-        private static func row(
-            _ task: String,
-            _ session: String,
-            _ method: String,
-            _ header: String,
-            _ cells: [[String]]
-        ) -> String {
-            let columns = [task, session, method, header] + cells.joined(separator: ["newer:"])
+        private static func row(_ titles: [String], _ cells: [[String]]) -> String {
+            let columns = titles + cells.joined(separator: ["newer:"])
             let widths = [12, 21, 8, 15] + Array(repeating: 13, count: columns.count)
-            let padded = zip(columns, widths).map {
-                $0.padding(toLength: max($1, $0.count), withPad: " ", startingAt: 0)
-            }
-            return padded.joined().trimmingCharacters(in: .whitespaces)
+            return zip(columns, widths).map { $0.padding(toLength: max($1, $0.count), withPad: " ", startingAt: 0) }
+                .joined().trimmingCharacters(in: .whitespaces)
         }
 
-        /// The parts of the library that a task consults, on Linux.
-        private enum Reach {
-            case nobody
-            case cache
-            case protocolToo
-
-            /// Returns the expected answerer, `bundle` or `network`, for the answer that an explanation gives.
-            func answerer(by answer: Explanation.Answer) -> String {
-                switch (answer, self) {
-                case (.cacheAndProtocol, .cache), (.cacheAndProtocol, .protocolToo), (.protocolOnly, .protocolToo):
-                    "bundle"
-                default: "network"
-                }
-            }
-        }
-
-        private func reach(_ session: String, _ kind: TaskKind) -> Reach {
-            switch (session, kind) {
-            case (_, .download), (_, .upload), ("default, early", _), ("ephemeral", _): .nobody
-            case ("default", _): .cache
-            default: .protocolToo
+        /// Returns the expected answerer on Linux: `bundle` or `network`.
+        private func expected(_ session: String, _ kind: TaskKind, _ answer: Explanation.Answer) -> String {
+            switch (session, kind, answer) {
+            case (_, .download, _), (_, .upload, _), ("default, early", _, _), ("ephemeral", _, _): "network"
+            case (_, _, .cacheAndProtocol): "bundle"
+            case ("default", _, _): "network"
+            case (_, _, .protocolOnly): "bundle"
+            default: "network"
             }
         }
     }
@@ -202,7 +176,14 @@ extension InstalledTests.WhoAnswersTests {
         cache.uninstall()
         defer { URLCache.shared = sharedBefore }
         let early = URLSession.each(.default)
-        let asking = AskingCache(capacity: 1_000_000)
+        let (body, asked) = (Data("from the asking cache".utf8), Counter())
+        let asking = HookCache { task in
+            asked.increment()
+            let fields = ["Cache-Control": "max-age=31536000", "Content-Length": String(body.count)]
+            return task.currentRequest?.url.flatMap {
+                HTTPURLResponse(url: $0, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
+            }.map { CachedURLResponse(response: $0, data: body) }
+        }
         URLCache.shared = asking
         let own = URLSessionConfiguration.ephemeral
         own.urlCache = asking
@@ -211,19 +192,16 @@ extension InstalledTests.WhoAnswersTests {
             ("ephemeral", URLSession.each(.ephemeral)), ("ephemeral, own", URLSession.each(own)),
         ]
         // No server answers with the cache's body. So if a load returns this body, the cache answered the load.
-        let urls = [
-            server.url.appendingPathComponent("asked"), try #require(URL(string: "https://asked.invalid/asked")),
-        ]
-        var lines = [
-            "", Self.askedRow("a URLCache of its own", "scheme", early.map { _ in ["asked", "used"] }),
-        ]
+        let foreign = try #require(URL(string: "https://asked.invalid/asked"))
+        let urls = [server.url.appendingPathComponent("asked"), foreign]
+        var lines = ["", Self.askedRow("a URLCache of its own", "scheme", early.map { _ in ["asked", "used"] })]
         for (name, loaders) in sessions {
             for url in urls {
                 var cells: [[String]] = []
                 for session in loaders {
-                    asking.forget()
+                    asked.reset()
                     let data = try? await session.data(from: url).0
-                    cells.append([asking.isAsked, data == AskingCache.body].map { $0 ? "yes" : "no" })
+                    cells.append([asked.value > 0, data == body].map { $0 ? "yes" : "no" })
                 }
                 lines.append(Self.askedRow(name, url.scheme ?? "", cells))
             }
@@ -246,11 +224,9 @@ extension InstalledTests.WhoAnswersTests {
     /// Returns the row for an app that refuses redirects, and loads the URL of a network-first entry.
     ///
     /// The app gets a response, of which the row has the status, or nothing until the timeout.
-    private func networkFirstRow(
-        _ name: String,
-        when conditions: String,
-        _ response: LoopbackServer.Response
-    ) async throws -> String {
+    private func networkFirstRow(_ name: String, when conditions: String, _ response: LoopbackServer.Response)
+        async throws -> String
+    {
         let site = try Site(folder, when: conditions) { _ in response }
         defer { site.server.stop() }
         var request = site.request
@@ -261,40 +237,5 @@ extension InstalledTests.WhoAnswersTests {
             cells.append([answer.map { String($0.statusCode) } ?? "nothing", ""])
         }
         return Self.askedRow(name, "http", cells)
-    }
-}
-
-/// A cache that answers every request, and records that it was asked.
-// Mutable state is only accessed inside the lock.
-private final class AskingCache: URLCache, @unchecked Sendable {
-    static let body = Data("from the asking cache".utf8)
-
-    private let lock = NSLock()
-    private var count = 0
-
-    // This is not `init()`, which would need `override` on Apple's systems and must not have `override` on Linux.
-    init(capacity: Int) {
-        super.init(memoryCapacity: capacity, diskCapacity: 0, diskPath: nil)
-    }
-
-    var isAsked: Bool { lock.withLock { count > 0 } }
-
-    func forget() { lock.withLock { count = 0 } }
-
-    private func answer(to request: URLRequest?) -> CachedURLResponse? {
-        lock.withLock { count += 1 }
-        let fields = ["Cache-Control": "max-age=31536000", "Content-Length": String(Self.body.count)]
-        return request?.url.flatMap {
-            HTTPURLResponse(url: $0, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
-        }.map { CachedURLResponse(response: $0, data: Self.body) }
-    }
-
-    override func cachedResponse(for request: URLRequest) -> CachedURLResponse? { answer(to: request) }
-
-    override func getCachedResponse(
-        for dataTask: URLSessionDataTask,
-        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
-    ) {
-        completionHandler(answer(to: dataTask.currentRequest))
     }
 }

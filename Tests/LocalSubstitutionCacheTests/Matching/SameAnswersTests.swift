@@ -8,131 +8,69 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Holds the answers to 200,000 URLs, so that another way of matching can be compared with today's.
+/// Holds the answers to 80,000 URLs, so that another way of matching can be compared with today's.
 @Suite("The same answers as before")
 struct SameAnswersTests {
-    private static let (blocks, length) = (200, 1000)
+    private static let blocks = 80
 
     private let folder: TemporaryFolder
 
     init() throws {
         folder = try TemporaryFolder()
-        for name in AskedURLs.files + ["single"] { try folder.write("d/\(name)", to: "d/\(name)") }
-        for name in ["x@2x.png", "a!b.txt", "index.html"] { try folder.write("e/\(name)", to: "e/\(name)") }
+        let paths = (AskedURLs.files + ["single"]).map { "d/\($0)" } + ["e/x@2x.png", "e/a!b.txt", "e/index.html"]
+        for (letter, path) in zip("abcdefghijklmno", paths) { try folder.write(String(letter), to: path) }
     }
 
     /// Compares each answer, by entry and file, with the recorded one.
     ///
-    /// The fixture has two kinds of lines. `m 0 name` gives the name of an answer to requests with manifest `m`. A line
-    /// without spaces holds the answers of a block of 1,000 URLs: a letter or digit is the number of the answer, and
-    /// any other character is a number of URLs without an answer. One of ten blocks is compared; with `LONG_TESTS`, all
-    /// are. `UPDATE_GOLDEN_FILES=1` records the answers anew.
+    /// A line of the fixture holds the answers of a block of 1,000 URLs: a capital letter for the entry and a small one
+    /// for the file, or a full stop for no answer. One of four blocks is compared; with `LONG_TESTS`, all are.
+    /// `UPDATE_GOLDEN_FILES=1` records the answers anew.
     ///
     /// On Linux only, because Foundation reads invalid URLs differently on other systems.
     @Test("Each URL has the answer that was recorded", Platform.measuredOnLinux)
     func recorded() throws {
-        let caches = try AskedURLs.manifests.map { try folder.cache(Self.numbered($0)) }
+        let caches = try AskedURLs.manifests.map { try folder.cache(Self.lettered($0)) }
+        func answers(_ block: Int) -> [String] {
+            AskedURLs.block(block).map { Self.answer(caches[block % caches.count], $0) }
+        }
         if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil {
-            var record = Record(manifests: caches.count)
-            for block in 0..<Self.blocks {
-                let number = block % caches.count
-                record.append(AskedURLs.block(block, Self.length).map { Self.answer(caches[number], $0) }, number)
-            }
-            return try compare(record.text, withFixture: "SameAnswers.txt")
+            let text = (0..<Self.blocks).map { answers($0).joined() + "\n" }.joined()
+            return try compare(text, withFixture: "SameAnswers.txt")
         }
         let fixture = Fixtures.folder.appendingPathComponent("SameAnswers.txt")
-        let record = try Record(String(contentsOf: fixture, encoding: .utf8), manifests: caches.count)
-        try #require(record.blocks.count == Self.blocks)
+        let lines = try String(contentsOf: fixture, encoding: .utf8).split(separator: "\n")
+        try #require(lines.count == Self.blocks)
         var differences: [String] = []
-        // One of ten blocks, so that each manifest has a fourth of them.
-        for block in 0..<Self.blocks where Program.isLongRun || block % 10 == block / 10 % caches.count {
-            let expected = record.answers(block)
-            let urls = AskedURLs.block(block, Self.length)
+        // One of four blocks, so that each manifest has a fourth of them.
+        for (block, line) in lines.enumerated() where Program.isLongRun || block % 4 == block / 4 % 4 {
+            let expected: [String] = line.reduce(into: []) { answers, letter in
+                let start = letter.isLowercase ? answers.removeLast() : ""
+                answers.append(start + "\(letter)")
+            }
+            let (urls, now) = (AskedURLs.block(block), answers(block))
             try #require(expected.count == urls.count)
-            for (url, expected) in zip(urls, expected) {
-                let answer = Self.answer(caches[block % caches.count], url)
-                guard answer != expected else { continue }
-                differences.append(
-                    "\(url): now \(answer ?? "none"), was \(expected ?? "none") (manifest \(block % caches.count))"
-                )
+            for index in urls.indices where now[index] != expected[index] {
+                differences.append("\(urls[index]): now \(now[index]), was \(expected[index]) (manifest \(block % 4))")
             }
         }
         #expect(differences.isEmpty, "\(differences.count) differ: \(differences.prefix(20).joined(separator: "\n"))")
     }
 
-    /// Returns the manifest with each entry's number in a header field, so that an answer shows its entry.
-    private static func numbered(_ entries: [(key: String, fields: String)]) -> String {
-        let entries = entries.enumerated().map {
+    /// Returns the manifest with each entry's letter in a header field, so that an answer shows its entry.
+    private static func lettered(_ entries: [(key: String, fields: String)]) -> String {
+        let entries = zip("ABCDEFGHIJKLMNOPQ", entries).map {
             "\"\($1.key)\": { \"headers\": { \"X-Entry\": \"\($0)\" }, \($1.fields) }"
         }
         return "{" + entries.joined(separator: ",\n") + "}"
     }
 
-    private static func answer(_ cache: SubstitutionCache, _ url: String) -> String? {
-        guard let url = URL(string: url), let cached = cache.cachedResponse(for: URLRequest(url: url)),
-            let response = cached.response as? HTTPURLResponse
-        else { return nil }
-        return "\(response.value(forHTTPHeaderField: "X-Entry") ?? "") \(String(decoding: cached.data, as: UTF8.self))"
-    }
-}
-
-/// The recorded answers.
-private struct Record {
-    private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-    /// The characters for 1, 2, 3 and more URLs without an answer.
-    private static let runs = Array(".,:;!?-+*/=<>()[]{}@#$%&~^|_")
-
-    private var names: [[String]]
-    private(set) var blocks: [(manifest: Int, text: String)] = []
-
-    init(manifests: Int) {
-        names = Array(repeating: [], count: manifests)
-    }
-
-    init(_ text: String, manifests: Int) {
-        self.init(manifests: manifests)
-        for line in text.split(separator: "\n") {
-            let parts = line.split(separator: " ", maxSplits: 2).map(String.init)
-            if parts.count == 3, let manifest = Int(parts[0]) {
-                names[manifest].append(parts[2])
-            } else {
-                blocks.append((blocks.count % manifests, String(line)))
-            }
+    private static func answer(_ cache: SubstitutionCache, _ url: String) -> String {
+        guard let url = URL(string: url), let cached = cache.cachedResponse(for: URLRequest(url: url)) else {
+            return "."
         }
-    }
-
-    var text: String {
-        let legends = names.enumerated().flatMap { manifest, names in
-            names.enumerated().map { "\(manifest) \($0) \($1)\n" }
-        }
-        return (legends + blocks.map { $0.text + "\n" }).joined()
-    }
-
-    mutating func append(_ answers: [String?], _ manifest: Int) {
-        var text = ""
-        var run = 0
-        func end() -> String {
-            defer { run = 0 }
-            return run == 0 ? "" : String(Self.runs[run - 1])
-        }
-        for answer in answers {
-            guard let answer else {
-                run += 1
-                if run == Self.runs.count { text += end() }
-                continue
-            }
-            if !names[manifest].contains(answer) { names[manifest].append(answer) }
-            text += end() + String(Self.digits[names[manifest].firstIndex(of: answer) ?? 0])
-        }
-        blocks.append((manifest, text + end()))
-    }
-
-    func answers(_ block: Int) -> [String?] {
-        let (manifest, text) = blocks[block]
-        return text.flatMap { character -> [String?] in
-            if let run = Self.runs.firstIndex(of: character) { return Array(repeating: nil, count: run + 1) }
-            return [Self.digits.firstIndex(of: character).map { names[manifest][$0] }]
-        }
+        let head = cached.response as? HTTPURLResponse
+        return (head?.value(forHTTPHeaderField: "X-Entry") ?? "") + String(decoding: cached.data, as: UTF8.self)
     }
 }
 
@@ -193,10 +131,10 @@ private struct AskedURLs {
     private var numbers: Numbers
 
     /// Returns the URLs of a block, which are the same in every run.
-    static func block(_ block: Int, _ count: Int) -> [String] {
+    static func block(_ block: Int) -> [String] {
         var urls = AskedURLs(numbers: Numbers(state: UInt64(block)))
         let keys = manifests[block % manifests.count].map(\.key)
-        return (0..<count).map { _ in urls.next(keys) }
+        return (0..<1000).map { _ in urls.next(keys) }
     }
 
     /// Returns a number below `count`: the same one with every version of Swift, unlike `Int.random(in:using:)`.

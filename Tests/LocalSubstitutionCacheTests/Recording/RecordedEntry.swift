@@ -4,20 +4,17 @@ import LocalSubstitutionDevelopment
 /// An entry of a recording, as a reader of the HAR format decodes it.
 struct RecordedEntry: Decodable {
     struct Field: Decodable {
-        let name: String
-        let value: String
+        let name, value: String
     }
 
     struct Request: Decodable {
-        let method: String
-        let url: String
+        let method, url: String
         let headers: [Field]
     }
 
     struct Content: Decodable {
         let size: Int
-        let text: String?
-        let comment: String?
+        let text, comment: String?
     }
 
     struct Response: Decodable {
@@ -64,8 +61,7 @@ struct RecordedEntry: Decodable {
         let file = answer.answeredBy == .file ? " \(answer.file ?? "")" : ""
         let times = answer.times == 1 ? "" : " ×\(answer.times)"
         let ended = answer.ended.map { ", \($0)" } ?? ""
-        let size = response.content.size
-        return
-            "\(request.method) \(path): \(answer.answeredBy.rawValue)\(file)\(times) \(response.status) \(size)\(ended)"
+        let answerer = "\(answer.answeredBy.rawValue)\(file)\(times)"
+        return "\(request.method) \(path): \(answerer) \(response.status) \(response.content.size)\(ended)"
     }
 }

@@ -32,13 +32,9 @@ extension InstalledTests {
             let host: String
 
             init(host: String) {
-                let places = Place.allCases.filter { _ in Int.random(in: 0..<4) == 0 }
-                let texts = places.map { place in
-                    (
-                        place,
-                        String((0..<16).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() ?? "a" })
-                    )
-                }
+                let letters = Array("abcdefghijklmnopqrstuvwxyz")
+                let texts = Place.allCases.filter { _ in Int.random(in: 0..<4) == 0 }
+                    .map { ($0, String((0..<16).map { _ in letters[Int.random(in: letters.indices)] })) }
                 (self.texts, self.host) = (Dictionary(uniqueKeysWithValues: texts), host)
             }
 
@@ -47,13 +43,10 @@ extension InstalledTests {
                 let query = texts[.query].map { "?v=\($0)&w" } ?? ""
                 let fragment = texts[.fragment].map { "#" + $0 } ?? ""
                 let address = "http://\(user)\(host):\(port)/\(number)/\(texts[.path] ?? "")\(query)\(fragment)"
+                let fields = ["X-Own": texts[.field], "Cookie": texts[.cookie]].compactMapValues(\.self)
                 guard let url = URL(string: address) else { return nil }
-                var request = URLRequest(url: url)
-                request.httpMethod = texts[.body] == nil ? "GET" : "POST"
+                var request = URLRequest(url: url).with(fields, texts[.body] == nil ? "GET" : "POST")
                 request.httpBody = texts[.body].map { Data($0.utf8) }
-                for (place, name) in [(Place.field, "X-Own"), (.cookie, "Cookie")] {
-                    if let text = texts[place] { request.setValue(text, forHTTPHeaderField: name) }
-                }
                 return request
             }
 
@@ -75,26 +68,18 @@ extension InstalledTests {
         )
         func property(named: [String], round: Int) async throws {
             // Both names lead to the same server. The manifest names the second.
-            let loads = (0..<100).map { _ in
-                Load(host: Bool.random() ? "127.0.0.1" : "localhost")
-            }
+            let loads = (0..<100).map { _ in Load(host: Bool.random() ? "127.0.0.1" : "localhost") }
             let site = try LoopbackServer { request in
                 let number = request.path.split(separator: "/").first.flatMap { Int($0) }
                 return number.map { loads[$0].response(to: request.path) } ?? .text("", status: 404)
             }
             defer { site.stop() }
             let port = try #require(site.url.port)
-            let archive = try OfflineArchive(
-                directory: folder.url.appendingPathComponent("archive"),
-                capacity: 50_000_000,
-                hosts: Set(named)
-            )
+            let kept = folder.url.appendingPathComponent("archive")
+            let archive = try OfflineArchive(directory: kept, capacity: 50_000_000, hosts: Set(named))
             let cache = try folder.cache("{ \"http://localhost:\(port)/entry\": \"a.txt\" }")
             let messages = Locked<[String]>([])
-            let reporter = EventReporter { event in
-                guard let event else { return }
-                messages.withLock { $0.append("\(event)") }
-            }
+            let reporter = EventReporter { event in messages.withLock { $0 += event.map { ["\($0)"] } ?? [] } }
             cache.table.changeReporters { $0 + [reporter] }
             cache.install(archive: archive)
             let file = folder.url.appendingPathComponent("app.har")
@@ -115,7 +100,7 @@ extension InstalledTests {
                 $0 += ["\(recording.summary)", "\(recording.summary.misses)", "\(archive.refusalCounts)"]
             }
             let shown = messages.value.joined(separator: "\n")
-            let written = try text(of: [file, folder.url.appendingPathComponent("archive")])
+            let written = try text(of: [file, kept])
             for (number, load) in loads.enumerated() {
                 let isUnnamed = load.host == "127.0.0.1" && named.isEmpty
                 for (place, text) in load.texts {

@@ -35,57 +35,28 @@ struct MediaTypeTests {
     }
 
     @Test(
-        "A file's type follows from its last extension",
+        "A file's type follows from its last extension, if it is known",
         arguments: [
-            ("site.css", "text/css"), ("SITE.CSS", "text/css"), ("a.min.js", "text/javascript"),
-            ("m.mjs", "text/javascript"),
-            ("a/b.c/x.html", "text/html"), ("logo.PNG", "image/png"), ("a.wasm", "application/wasm"),
-            ("a.js.map", "application/json"), ("a.svg", "image/svg+xml"), ("a.woff2", "font/woff2"),
-            ("a.m4a", "audio/mp4"), ("a.md", "text/markdown"), ("a.ico", "image/x-icon"),
-        ]
+            ("SITE.CSS", "text/css"), ("a.min.js", "text/javascript"), ("a/b.c/x.html", "text/html"),
+            ("a.js.map", "application/json"), ("a.svg", "image/svg+xml"), ("a.md", "text/markdown"), ("README", nil),
+            ("a.xyzzy", nil), ("a.svgz", nil), ("a.", nil), (".", nil), ("", nil), ("a.css/b", nil), ("css", nil),
+        ] as [(String, String?)]
     )
-    func inferred(name: String, expected: String) {
+    func inferred(name: String, expected: String?) {
         #expect(MediaType(fileName: name)?.description == expected)
-    }
-
-    @Test(
-        "Without a known extension there is no type",
-        arguments: ["README", "a.xyzzy", "a.svgz", "a.", ".", "", "a.css/b", "css"]
-    )
-    func unknown(name: String) {
-        #expect(MediaType(fileName: name) == nil)
-    }
-
-    @Test("The table gives no extension two types, and only well-formed ones")
-    func table() throws {
-        var seen: Set<String> = []
-        for words in MediaType.rows(of: MediaType.table) {
-            #expect(MediaType(try #require(words.first))?.parameters == [])
-            for word in words.dropFirst() { #expect(seen.insert(word).inserted, "\(word) stands twice") }
-        }
-        #expect(seen.count > 120)
     }
 
     @Test(
         "Every alias of a type leads to the type's extension",
         arguments: [
             // WHATWG MIME Sniffing §4.6.
-            (
-                "js",
-                """
-                application/ecmascript application/javascript application/x-ecmascript application/x-javascript \
-                text/ecmascript text/javascript text/javascript1.0 text/javascript1.1 text/javascript1.2 \
-                text/javascript1.3 text/javascript1.4 text/javascript1.5 text/jscript text/livescript \
-                text/x-ecmascript text/x-javascript
-                """
-            ),
+            ("js", "application/ecmascript application/javascript application/x-javascript text/javascript1.5"),
             ("json", "application/json text/json"), ("xml", "application/xml text/xml"),
-            ("ttf", "font/ttf application/font-ttf application/x-font-ttf application/x-font-truetype"),
-            ("ttf", "application/font-sfnt font/sfnt"), ("eot", "application/vnd.ms-fontobject"),
+            ("ttf", "font/ttf application/x-font-truetype application/font-sfnt font/sfnt"),
             // Types that servers send.
-            ("ico", "image/x-icon image/vnd.microsoft.icon"), ("jpeg", "image/jpeg image/jpg image/pjpeg"),
-            ("m4v", "video/x-m4v"), ("mp4", "video/mp4 application/mp4"), ("ogx", "application/ogg"),
-            ("bin", "application/octet-stream binary/octet-stream"),
+            ("eot", "application/vnd.ms-fontobject"), ("ico", "image/x-icon image/vnd.microsoft.icon"),
+            ("jpeg", "image/jpeg image/jpg image/pjpeg"), ("m4v", "video/x-m4v"), ("mp4", "video/mp4 application/mp4"),
+            ("ogx", "application/ogg"), ("bin", "application/octet-stream binary/octet-stream"),
         ]
     )
     func aliases(expected: String, essences: String) throws {
@@ -99,13 +70,12 @@ struct MediaTypeTests {
     @Test(
         "An alias equals the type of each of its extensions, and no other type",
         arguments: [
-            ("a.mjs", "application/javascript", true), ("a.ico", "image/vnd.microsoft.icon", true),
-            ("a.cur", "image/vnd.microsoft.icon", true), ("a.jpg", "image/pjpeg", true), ("a.otf", "font/sfnt", true),
-            ("a.ttf", "font/sfnt", true), ("a.ttc", "application/x-font-ttf", true), ("a.ogg", "application/ogg", true),
-            ("a.ogv", "application/ogg", true), ("a.m4v", "video/mp4", true), ("a.mp4", "video/x-m4v", true),
+            ("a.mjs", "application/javascript", true), ("a.cur", "image/vnd.microsoft.icon", true),
+            ("a.otf", "font/sfnt", true), ("a.ttc", "application/x-font-ttf", true), ("a.ogv", "application/ogg", true),
+            ("a.m4v", "video/mp4", true), ("a.mp4", "video/x-m4v", true),
             ("a.js", "text/javascript; charset=utf-8", true), ("a.otf", "font/ttf", false),
-            ("a.json", "application/javascript", false), ("a.xhtml", "text/xml", false), ("a.svg", "text/xml", false),
-            ("a.oga", "video/ogg", false), ("a.js", "application/x-own", false), ("a.js", "application/json", false),
+            ("a.xhtml", "text/xml", false), ("a.svg", "text/xml", false), ("a.oga", "video/ogg", false),
+            ("a.js", "application/x-own", false), ("a.js", "application/json", false),
         ]
     )
     func sameness(name: String, type: String, isSame: Bool) throws {
@@ -123,20 +93,24 @@ struct MediaTypeTests {
         #expect(MediaType("application/x-own")?.canonical.description == "application/x-own")
     }
 
-    @Test("Aliases are well-formed and name types of the table; only two are in the table themselves")
-    func aliasTable() throws {
+    @Test("The table gives no extension two types; aliases name types of the table, and only two are in it themselves")
+    func tables() throws {
         var seen: Set<String> = []
-        var both: Set<String> = []
+        for words in MediaType.rows(of: MediaType.table) {
+            #expect(MediaType(try #require(words.first))?.parameters == [])
+            for word in words.dropFirst() { #expect(seen.insert(word).inserted, "\(word) stands twice") }
+        }
+        #expect(seen.count > 120)
+        var (aliases, both): (Set<String>, Set<String>) = ([], [])
         for words in MediaType.rows(of: MediaType.aliases) {
             #expect(MediaType.isKnown(words[0]), "\(words[0])")
             for alias in words.dropFirst() {
                 #expect(MediaType(alias)?.description.hasPrefix(alias) == true, "\(alias)")
-                #expect(seen.insert("\(words[0]) \(alias)").inserted, "\(alias) stands twice")
+                #expect(aliases.insert("\(words[0]) \(alias)").inserted, "\(alias) stands twice")
                 if MediaType.isKnown(alias) { both.insert(alias) }
             }
         }
-        #expect(both == ["application/ogg", "video/x-m4v"])
-        #expect(seen.count > 100)
+        #expect(both == ["application/ogg", "video/x-m4v"] && aliases.count > 100)
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -32,8 +33,7 @@ struct QuotingTests {
         "A text without user information stays unchanged",
         arguments: [
             "https://unpkg.com/react@18", "https://h/@scope/pkg", "me@example.com", "img//logo@2x.png", "//@",
-            "https://@h/",
-            "https://h//logo@2x.png", "git@github.com:org/repo.git", "https://h/?mail=me@x.org",
+            "https://@h/", "https://h//logo@2x.png", "git@github.com:org/repo.git", "https://h/?mail=me@x.org",
             "file:///Users/x/logo@2x.png",
         ]
     )
@@ -44,5 +44,18 @@ struct QuotingTests {
         let text = String(repeating: "a", count: 190) + String(repeating: "é", count: 10)
         #expect(quoted(text) == "\"\(text)\"" && quoted(text + "b") == "\"\(text)…\"")
         #expect(shortened("https://\(text)@h/\(text)") == "https://…@h/\(text.prefix(188))…")
+    }
+
+    @Test(
+        "A URL in an app's messages has scheme, host, path and the names of parameters",
+        arguments: [
+            ("https://example.com/a?v=1&token=x#f", "https://example.com/a?v&token"),
+            ("https://u:p@example.com:8443/a%2Fb?a%5B%5D=1&&=2&b", "https://…@example.com:8443/a%2Fb?a%5B%5D&&&b"),
+            ("https://example.com?", "https://example.com?"), ("https://example.com/#?a=1", "https://example.com/"),
+            ("/a?//u:p@h=1", "/a?//…@h"),
+        ]
+    )
+    func requested(text: String, shown: String) throws {
+        #expect(RequestedURL(try #require(URL(string: text))).description == shown)
     }
 }

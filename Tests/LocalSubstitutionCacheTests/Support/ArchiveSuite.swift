@@ -32,9 +32,7 @@ class ArchiveSuite: @unchecked Sendable {
     }
 
     func request(_ path: String, _ headers: [String: String] = [:]) throws -> URLRequest {
-        var request = URLRequest(url: try #require(URL(string: "https://example.com/\(path)")))
-        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        return request
+        URLRequest(url: try #require(URL(string: "https://example.com/\(path)"))).with(headers)
     }
 
     func keep(
@@ -49,15 +47,11 @@ class ArchiveSuite: @unchecked Sendable {
         archive.directory.queue.sync {}
     }
 
-    func response(
-        to request: URLRequest,
-        status: Int = 200,
-        _ headers: [String: String] = [:]
-    ) throws -> HTTPURLResponse {
+    func response(to request: URLRequest, status: Int = 200, _ headers: [String: String] = [:]) throws
+        -> HTTPURLResponse
+    {
         let url = try #require(request.url)
-        return try #require(
-            HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
-        )
+        return try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers))
     }
 
     func text(of request: URLRequest, in archive: OfflineArchive? = nil) -> String? {

@@ -33,12 +33,9 @@ func issuesOf(_ data: Data, named name: String, in folder: URL, on date: Date = 
 ///
 /// If `UPDATE_GOLDEN_FILES` is set in the environment, writes the text to that file instead.
 func compare(_ text: String, withFixture path: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
-    if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil {
-        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        try Data(text.utf8).write(to: source.appendingPathComponent("Fixtures/\(path)"))
-        return
-    }
-    let url = Fixtures.folder.appendingPathComponent(path)
-    let expected = try? String(contentsOf: url, encoding: .utf8)
-    #expect(text == expected, "\(path) differs", sourceLocation: sourceLocation)
+    try Repository.compare(
+        text,
+        withFixture: "LocalSubstitutionCacheTests/Fixtures/\(path)",
+        sourceLocation: sourceLocation
+    )
 }

@@ -53,12 +53,20 @@ class InstalledSuite {
         let archive = try OfflineArchive(
             directory: folder.url.appendingPathComponent("archive"),
             capacity: capacity,
-            hosts: ["127.0.0.1", "example.com", "parts.invalid", "stub.invalid"],
+            hosts: ["127.0.0.1", "example.com", "stub.invalid"],
             hostsWithCredentials: hostsWithCredentials,
             keepsNetworkFirst: keepsNetworkFirst
         )
         archives.append(archive)
         return archive
+    }
+
+    /// Returns a response that any cache may store.
+    func stored(_ text: String, for request: URLRequest) throws -> CachedURLResponse {
+        let url = try #require(request.url)
+        let fields = ["Cache-Control": "max-age=1000", "Content-Type": "text/plain"]
+        let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
+        return CachedURLResponse(response: try #require(head), data: Data(text.utf8))
     }
 
     /// Returns the answerer of a load, `bundle` or `network`, and the status.

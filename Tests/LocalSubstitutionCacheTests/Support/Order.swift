@@ -58,12 +58,41 @@ extension URLSession {
     }
 }
 
+extension URLRequest {
+    /// Returns the request with further header fields, and with another method unless it is nil.
+    func with(_ fields: [String: String], _ method: String? = nil) -> URLRequest {
+        var request = self
+        if let method { request.httpMethod = method }
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+}
+
+extension LoopbackServer.Response {
+    /// A challenge for a password.
+    static var challenge: Self {
+        Self(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""], body: Data("no".utf8))
+    }
+}
+
+extension StrictClient {
+    /// Returns a client that signs in as "me" with the password "secret".
+    static func signingIn() -> StrictClient {
+        let credential = URLCredential(user: "me", password: "secret", persistence: .none)
+        return StrictClient(onChallenge: { $0(.useCredential, credential) })
+    }
+}
+
+/// Returns a manifest in which `a.txt` answers the URLs if a condition holds.
+func networkFirst(_ urls: [String], when conditions: String) -> String {
+    let entries = urls.map { "\"\($0)\": { \"file\": \"a.txt\", \"when\": \(conditions) }" }
+    return "{ \(entries.joined(separator: ", ")) }"
+}
+
 extension LoopbackServer {
     /// Returns a request whose timeout is long enough for a busy machine.
-    func request(_ path: String, _ method: String = "GET") -> URLRequest {
-        var request = URLRequest(url: url.appendingPathComponent(path), timeoutInterval: 300)
-        request.httpMethod = method
-        return request
+    func request(_ path: String, _ method: String = "GET", _ fields: [String: String] = [:]) -> URLRequest {
+        URLRequest(url: url.appendingPathComponent(path), timeoutInterval: 300).with(fields, method)
     }
 
     /// Returns once the server has received `count` requests since the last ``forgetRequests()``.
@@ -97,7 +126,7 @@ final class HookCache: URLCache, @unchecked Sendable {
     /// - Parameter hook: The closure to run; it returns the cache's answer.
     init(_ hook: @escaping @Sendable (URLSessionDataTask) -> CachedURLResponse?) {
         self.hook = hook
-        super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
+        super.init(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
     }
 
     override func getCachedResponse(

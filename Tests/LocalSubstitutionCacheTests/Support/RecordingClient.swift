@@ -9,27 +9,16 @@ import FoundationNetworking
 // Mutable state is only accessed inside the lock.
 final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
     enum Event: Equatable {
-        case head(Int)
-        case data(String)
-        case end
-        case failure(URLError.Code?)
-        case challenge
-        case redirect
+        case head(Int), data(String), failure(URLError.Code?)
+        case end, challenge, redirect
     }
 
     private let lock = NSLock()
     private var recordedEvents: [Event] = []
-    private var body = Data()
 
     var events: [Event] { lock.withLock { recordedEvents } }
-    var data: Data { lock.withLock { body } }
 
-    private func note(_ event: Event, _ data: Data = Data()) {
-        lock.withLock {
-            recordedEvents.append(event)
-            body += data
-        }
-    }
+    private func note(_ event: Event) { lock.withLock { recordedEvents.append(event) } }
 
     func urlProtocol(
         _ protocol: URLProtocol,
@@ -40,7 +29,7 @@ final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
     }
 
     func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) {
-        note(.data(String(decoding: data.prefix(100), as: UTF8.self)), data)
+        note(.data(String(decoding: data.prefix(100), as: UTF8.self)))
     }
 
     func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { note(.end) }

@@ -25,10 +25,8 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
     }
 
     typealias RedirectDecision = @Sendable (URLRequest, @escaping @Sendable (URLRequest?) -> Void) -> Void
-    typealias ChallengeAnswer =
-        @Sendable (
-            @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-        ) -> Void
+    typealias Credentials = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    typealias ChallengeAnswer = @Sendable (@escaping Credentials) -> Void
 
     /// The decision about each redirect.
     let onRedirect: RedirectDecision
@@ -51,11 +49,8 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         onPart: @escaping @Sendable (URLSessionTask) -> Void = { _ in },
         onData: @escaping @Sendable (Data) -> Void = { _ in }
     ) {
-        self.keepsBodies = keepsBodies
-        self.onRedirect = onRedirect
-        self.onChallenge = onChallenge
-        self.onPart = onPart
-        self.onData = onData
+        (self.keepsBodies, self.onRedirect, self.onChallenge) = (keepsBodies, onRedirect, onChallenge)
+        (self.onPart, self.onData) = (onPart, onData)
     }
 
     /// Creates the client's session.
@@ -135,7 +130,7 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         _ session: URLSession,
         task: URLSessionTask,
         didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        completionHandler: @escaping Credentials
     ) {
         note(session, task) { load in
             load.challenges += 1

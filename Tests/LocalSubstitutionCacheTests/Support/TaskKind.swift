@@ -8,11 +8,7 @@ import FoundationNetworking
 
 /// A way in which an app loads a request.
 enum TaskKind: String, CaseIterable, Sendable {
-    case async
-    case completion
-    case delegate
-    case download
-    case upload
+    case async, completion, delegate, download, upload
 
     /// The kinds of task that a network-first entry's file may answer on Linux.
     static let receiving: [TaskKind] = [.async, .completion, .delegate]
@@ -26,27 +22,21 @@ enum TaskKind: String, CaseIterable, Sendable {
             case .async:
                 try await session.data(for: request)
             case .completion:
-                try await withCheckedThrowingContinuation { continuation in
-                    session.dataTask(with: request) { data, response, error in
-                        continuation.resume(with: Self.result(data, response, error))
-                    }.resume()
-                }
+                try await Self.result { session.dataTask(with: request, completionHandler: $0) }
             case .delegate:
                 try await Self.delivered(session.dataTask(with: request), in: session)
             case .download:
-                try await withCheckedThrowingContinuation { continuation in
+                try await Self.result { end in
                     session.downloadTask(with: request) { file, response, error in
                         let data = file.flatMap { try? Data(contentsOf: $0) }
                         // Foundation on Linux does not remove the downloaded file.
                         if let file { try? FileManager.default.removeItem(at: file) }
-                        continuation.resume(with: Self.result(data, response, error))
-                    }.resume()
+                        end(data, response, error)
+                    }
                 }
             case .upload:
-                try await withCheckedThrowingContinuation { continuation in
-                    session.uploadTask(with: request, from: Data("sent".utf8)) { data, response, error in
-                        continuation.resume(with: Self.result(data, response, error))
-                    }.resume()
+                try await Self.result {
+                    session.uploadTask(with: request, from: Data("sent".utf8), completionHandler: $0)
                 }
             }
         guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
@@ -75,12 +65,18 @@ enum TaskKind: String, CaseIterable, Sendable {
         return (load?.body ?? Data(), response)
     }
 
+    /// Returns what the completion handler of a task receives.
     private static func result(
-        _ data: Data?,
-        _ response: URLResponse?,
-        _ error: (any Error)?
-    ) -> Result<(Data, URLResponse), any Error> {
-        guard let response else { return .failure(error ?? URLError(.unknown)) }
-        return .success((data ?? Data(), response))
+        of makeTask: (@escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
+    ) async throws -> (Data, URLResponse) {
+        try await withCheckedThrowingContinuation { continuation in
+            makeTask { data, response, error in
+                if let response {
+                    continuation.resume(returning: (data ?? Data(), response))
+                } else {
+                    continuation.resume(throwing: error ?? URLError(.unknown))
+                }
+            }.resume()
+        }
     }
 }

@@ -25,9 +25,7 @@ struct HAREntry: Sendable {
         let name: String
         let value: String
 
-        init(_ name: String, _ value: String) {
-            (self.name, self.value) = (name, value)
-        }
+        init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
     }
 
     /// The entry as JSON.

@@ -4,9 +4,10 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import SubstituteCheckKit
 @testable import SubstituteKit
 
-@Suite("Bodies in recordings", .serialized)
+@Suite("Bodies in recordings, and whole recordings", .serialized)
 struct RecordedBodyTests {
     private let site: SiteFolder
 
@@ -36,8 +37,7 @@ struct RecordedBodyTests {
             (latin, "\(latin.utf8.count)"), (latin, "\(bytes.count)"),
         ]
         for (text, size) in cases {
-            let entry = HAREntry(url: "https://h/\(name)", type: type, text: text, size: size)
-            let result = try await site.take(HAR.text(entry))
+            let result = try await site.take([HAREntry(url: "https://h/\(name)", type: type, text: text, size: size)])
             #expect(result.output.contains("its bytes were recorded as text, which loses some of them"), "\(result)")
             #expect(try site.files == [], "\(size ?? "-")")
         }
@@ -48,7 +48,7 @@ struct RecordedBodyTests {
         let entries = [("a.glsl", "// é\n", "6"), ("b.glsl", "// é\n", nil), ("c.glsl", "// \u{FFFD}\n", "5")].map {
             HAREntry(url: "https://h/\($0)", type: "application/octet-stream", text: $1, size: $2)
         }
-        let result = try await site.take(HAR.text(entries))
+        let result = try await site.take(entries)
         #expect(try site.files == ["h/a.glsl.bin", "h/b.glsl.bin"], "\(result)")
         #expect(site.bytes("h/a.glsl.bin") == Data("// é\n".utf8))
     }
@@ -64,21 +64,17 @@ struct RecordedBodyTests {
             """
         }
         let length = #"{"name":"Content-Length","value":"500"}"#
-        let result = try await site.take(
-            HAR.text(of: [
-                entry("text.css", #","size":0,"text":"""#),
-                entry("base64.css", #","size":0,"text":"","encoding":"base64""#),
-                entry("size.css", #","size":0"#, #","bodySize":0"#),
-                entry("no-size.css", #","text":"""#), entry("nothing.css", ""),
-                entry("unknown.css", #","size":0"#, #","bodySize":-1"#),
-                entry("comment.css", #","size":0,"comment":"too large""#, #","bodySize":0"#),
-                entry("length.css", #","size":0,"text":"""#, sent: length),
-                entry("twice.css", #","size":3,"text":"a{}""#),
-                entry("twice.css", #","size":0,"text":"""#, #","_error":"net::ERR_ABORTED""#),
-            ])
-        )
+        let entries = [
+            entry("text.css", #","size":0,"text":"""#), entry("size.css", #","size":0"#, #","bodySize":0"#),
+            entry("base64.css", #","size":0,"text":"","encoding":"base64""#), entry("nothing.css", ""),
+            entry("no-size.css", #","text":"""#), entry("unknown.css", #","size":0"#, #","bodySize":-1"#),
+            entry("comment.css", #","size":0,"comment":"too large""#, #","bodySize":0"#),
+            entry("length.css", #","size":0,"text":"""#, sent: length), entry("twice.css", #","size":3,"text":"a{}""#),
+            entry("twice.css", #","size":0,"text":"""#, #","_error":"net::ERR_ABORTED""#),
+        ]
+        let result = try await site.take(HAR.text(of: entries))
         #expect(try site.files == ["h/text.css", "h/base64.css", "h/size.css", "h/twice.css"], "\(result)")
-        #expect(try String(contentsOf: site.folder.url.appendingPathComponent("h/twice.css"), encoding: .utf8) == "a{}")
+        #expect(site.bytes("h/twice.css") == Data("a{}".utf8))
         #expect(result.output.contains("/comment.css: too large\n"), "\(result)")
     }
 
@@ -94,13 +90,58 @@ struct RecordedBodyTests {
         #expect(try site.files == ["5f3a.css"], "\(result)")
     }
 
-    @Test(
-        "A compressed recording is refused with the remedy",
-        arguments: [Data("PK\u{3}\u{4}".utf8), Data([0x1F, 0x8B])]
-    )
-    func compressed(start: Data) async throws {
-        let result = try await site.take(start + Data(count: 100))
+    @Test("A compressed recording is refused with the remedy", arguments: ["PK\u{3}\u{4}", "\u{1F}\u{8B}"])
+    func compressed(start: String) async throws {
+        let result = try await site.take(Data(start.unicodeScalars.map { UInt8($0.value) }) + Data(count: 100))
         #expect(result.status == 1 && result.errors.contains("is compressed; unpack it"), "\(result)")
     }
+
+    // MARK: - Whole recordings
+
+    @Test("A recording that Foundation's JSON parser reads is read, and no other makes the tool crash")
+    func mistakes() throws {
+        let entry = HAREntry(text: #"a "b" \ é"#, size: "12", asked: [.init("A", "b")]).json
+        let recording = Array(HAR.text(of: [entry, "null", #"{"response":{"content":{"text":"\u0041"}}}"#]).utf8)
+        var (taken, refused) = (0, 0)
+        for index in stride(from: 0, to: recording.count, by: Program.isLongRun ? 1 : 7) {
+            for mistake in [[], Array("\"".utf8), Array("\\".utf8)] + "{}[],: 0\n\u{1}".utf8.map({ [$0] }) {
+                let changed = Data(recording[..<index] + mistake + recording[(index + 1)...])
+                // The reader takes a body with invalid UTF-8 for broken, and Foundation refuses the whole text.
+                guard String(data: changed, encoding: .utf8) != nil else { continue }
+                let isJSON = (try? JSONSerialization.jsonObject(with: changed)) != nil
+                do {
+                    _ = try HARFile(changed, name: "page.har")
+                    taken += 1
+                } catch {
+                    let isOther = error.message.contains("it has no \"log\"")
+                    #expect(!isJSON || isOther, "\(String(decoding: changed, as: UTF8.self)): \(error.message)")
+                    refused += 1
+                }
+            }
+        }
+        #expect(taken > 100 && refused > 100)
+    }
+
+    // Only Linux tells the memory of a process in /proc.
+    #if os(Linux)
+    @Test("The memory for importing does not grow with the number of exchanges")
+    func memory() async throws {
+        await #expect(processExitsWith: .success) {
+            let site = try SiteFolder()
+            let fields = (0..<40).map { HAREntry.Field("Sec-Field-\($0)", "value") }
+            let count = Program.isLongRun ? 1500 : 300
+            let entries = (0..<count).map { HAREntry(url: "https://h/\($0).css", asked: fields, sent: fields) }
+            let recording = Data(HAR.text(entries).utf8)
+            func peak() throws -> Int {
+                let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+                let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+                return try #require(line.flatMap { Int($0.filter(\.isNumber)) }) * 1024
+            }
+            let before = try peak()
+            #expect(try await site.take(recording).output.hasPrefix("\(count) entries "))
+            #expect(try peak() - before < 75_000_000 + 8 * recording.count)
+        }
+    }
+    #endif
 }
 #endif

@@ -15,10 +15,8 @@ struct RecordedPageTests {
     func savedInShowcase() async throws {
         let folder = try TemporaryFolder()
         let files = folder.url.appendingPathComponent("Files")
-        try FileManager.default.copyItem(
-            at: Repository.folder.appendingPathComponent("Resources/Substitutions"),
-            to: files
-        )
+        let source = Repository.folder.appendingPathComponent("Resources/Substitutions")
+        try FileManager.default.copyItem(at: source, to: files)
         let program = Tool.url.deletingLastPathComponent().appendingPathComponent("Showcase")
         let showcase = try await ServingProcess(program, ["--folder", files.path])
         defer { showcase.stop() }
@@ -26,9 +24,7 @@ struct RecordedPageTests {
         try folder.write("body { color: rebeccapurple }", to: "Files/css/site.css")
         _ = try await showcase.address(after: "Saved: ")
         #expect(showcase.printed.contains("Saved: css/site.css. Reload the page to see it.\n"))
-        let style = try #require(URL(string: "\(url)app/css/site.css"))
-        var request = URLRequest(url: style)
-        request.timeoutInterval = 600
+        let request = URLRequest(url: try #require(URL(string: "\(url)app/css/site.css")), timeoutInterval: 600)
         let session = URLSession(configuration: .ephemeral)
         defer { session.finishTasksAndInvalidate() }
         let (body, _) = try await session.data(for: request)

@@ -2,6 +2,7 @@
 #if os(macOS) || os(Linux)
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionRules
 import TestSupport
 import Testing
 
@@ -21,7 +22,7 @@ private func text(_ parts: some Sequence<String>, _ count: Int) -> String {
 }
 
 /// Manifests whose checks once read parts of them again and again; each second part is repeated.
-let longManifests: [[String]] = [
+private let longManifests: [[String]] = [
     ["{\n\"<a", " href=\"x\"", "\": 1}"], ["{\n\"", "[\"", "\": 1}"], ["abc\n", " ", "\n{x"],
     ["{ \"https://h/a", ",", "\": \"a.txt\" }"], ["{ \"", "(", "x", ")", "\": \"a.txt\" }"],
     ["{ \"", "https://", "h/a\": \"a.txt\" }"], ["{ \"https://h/a", ".js?", ":x\": \"a.txt\" }"],
@@ -36,19 +37,15 @@ let longManifests: [[String]] = [
 ]
 
 /// The beginning, the repeated part, and the end of a file's content.
-let longContents: [[String]] = [
+private let longContents: [[String]] = [
     ["a.json", "{\n\"<a", " href=\"x\"", "\": 1}"], ["b.json", "[", "{\"b\":1},", ""],
     ["a.js", "var", " ", "x require("],
-    ["a.css", "a{b:c}", "url(\\g ", ""], ["b.css", "a{b:c}", "\"\n", ""],
-    ["a.html", "<!DOCTYPE html>", "<meta ", ""],
+    ["a.css", "a{b:c}", "url(\\g ", ""], ["b.css", "a{b:c}", "\"\n", ""], ["a.html", "<!DOCTYPE html>", "<meta ", ""],
     ["b.html", "<!DOCTYPE html>", "<!--", ""], ["a.txt", "", "a=\n", ""], ["c.json", "{\"ab\"", " ", "}"],
-    ["a.vtt", "WEBVTT\n", "\n00:", ""], ["b.vtt", "WEBVTT\n", marks, ""],
-    ["h.html", "<!DOCTYPE html><base href=\"", marks, "\">"], ["c.html", "<!DOCTYPE html><a", marks, " src=a.png>"],
-    ["d.html", "<!DOCTYPE html><img b", marks, "=a src=a.png>"],
-    ["e.html", "<!DOCTYPE html><img src=\"?a=", marks, "\">"], ["f.html", "<!DOCTYPE html><p>", marks, ""],
-    ["g.html", "<!DOCTYPE html><link rel=\"a", marks, "\" href=a.css>"], ["c.css", "a{b:url(", marks, ")}"],
-    ["d.css", "a{b", marks, ":c}"], ["b.js", "import 'a", marks, "'"], ["d.json", "{\"a", marks, "\": 1}"],
-    ["b.txt", "a", marks, ""],
+    ["a.vtt", "WEBVTT\n", "\n00:", ""], ["b.vtt", "WEBVTT\n", marks, ""], ["c.css", "a{b:url(", marks, ")}"],
+    ["c.html", "<!DOCTYPE html><a", marks, " src=a.png>"], ["d.html", "<!DOCTYPE html><base href=\"", marks, "\">"],
+    ["e.html", "<!DOCTYPE html><img b", marks, "=a src=a.png>"], ["b.js", "import 'a", marks, "'"],
+    ["d.json", "{\"a", marks, "\": 1}"], ["b.txt", "a", marks, ""], ["e.json", "", "[", ""],
     ["a.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"><image href=\"a", marks, "\"/></svg>"],
 ]
 
@@ -78,26 +75,11 @@ struct LongLineTests {
         #expect(growth < Growth.limit)
     }
 
-    @Test("The addresses in a playlist of combining marks are found in linear time")
-    func playlist() throws {
-        let folder = try TemporaryFolder()
-        try folder.write("{ \"https://h/a.m3u8\": \"a.m3u8\" }", to: "manifest.json")
-        let growth = try Growth.whenEightfold(20_000) { count in
-            try folder.write("#EXTM3U\nb\(repeated(marks, count))\nc.ts\n", to: "a.m3u8")
-            let issues = ManifestCheck(try Tool.manifest(folder.url.path), on: Date()).issues
-            #expect(issues.contains { $0.message.contains("c.ts") })
-        }
-        #expect(growth < Growth.limit)
-    }
-
-    @Test("A recording of combining marks is read in linear time", arguments: [marks, "\\u0301\\u0316"])
-    func recording(pair: String) throws {
-        let growth = Growth.whenEightfold(500) { count in
-            let text = String(repeating: pair, count: count)
-            let entries = ["\"method\": \"a\(text)\"", "\"a\(text)\": 1"].map { request in
-                "{\"request\": {\(request), \"url\": \"https://h/a\"}, \"response\": {\"status\": 200, \"content\": {}}}"
-            }
-            _ = try? HARFile(Data(HAR.text(of: entries).utf8), name: "a.har")
+    @Test("A version in a query is recognised in linear time")
+    func versions() {
+        let growth = Growth.whenEightfold(2000) { count in
+            #expect(!CacheBuster.isOne(.init(text: Substring("v=1" + String(repeating: "_", count: count) + "!"))))
+            #expect(CacheBuster.isOne(.init(text: Substring("v=1" + String(repeating: "_a", count: count) + ".b"))))
         }
         #expect(growth < Growth.limit)
     }

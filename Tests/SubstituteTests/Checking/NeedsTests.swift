@@ -8,23 +8,19 @@ import Testing
 
 @Suite("What pages, stylesheets and scripts load")
 struct NeedsTests {
+    /// The test replaces `app:` by `https://example.com/app/`.
     private static let manifest = """
         {
-          "https://example.com/app/": "index.html",
-          "https://example.com/app/css/site.css": "site.css",
-          "https://example.com/app/page.xhtml": "page.xhtml",
-          "https://example.com/app/js/main.js": "main.js",
-          "https://example.com/app/img/here.png": { "file": "here.png", "when": "offline" },
-          "https://example.com/app/img/past.png": { "file": "past.png", "until": "2020-01-01" },
+          "app:": "index.html", "app:css/site.css": "site.css", "app:page.xhtml": "page.xhtml",
+          "app:js/main.js": "main.js", "app:img/here.png": { "file": "here.png", "when": "offline" },
+          "app:img/past.png": { "file": "past.png", "until": "2020-01-01" },
           "//cdn.example.com/lib/lib.js": { "file": "lib.js", "ignoreQuery": true },
           "https://example.com/shared/": "shared/"
         }
         """
 
-    /// A mapped file, its text, and the URLs that are missing.
-    ///
-    /// The test replaces `app:` by `https://example.com/app/`.
-    private static let table: [(file: String, text: String, missing: [String])] = [
+    /// A mapped file, its text, and the URLs that are missing, as paths in `https://example.com/app/`.
+    private static let table: [(file: String, text: String, missing: String)] = [
         // Elements of pages.
         (
             "index.html",
@@ -40,35 +36,31 @@ struct NeedsTests {
             <svg><use href='v.svg#b'/><use href='#c'/><image href=w.png /></svg>
             <style>@import 'x.css'; b { background: url('y.png') }</style>
             """,
-            [
-                "app:a.css", "app:b.png", "app:c.json", "app:d.png", "app:e.js", "app:f.js", "app:g.png", "app:h.png",
-                "app:js/i.js", "app:js/MAIN.js", "app:j.png", "app:k.png", "app:l.png", "app:m.avif", "app:n.mp4",
-                "app:o.jpg", "app:p.vtt", "app:q.mp4", "app:r.mp3", "app:s.png", "app:t.svg", "app:u.pdf", "app:v.svg",
-                "app:w.png", "app:x.css", "app:y.png",
-            ]
+            "a.css b.png c.json d.png e.js f.js g.png h.png js/i.js js/MAIN.js j.png k.png l.png m.avif "
+                + "n.mp4 o.jpg p.vtt q.mp4 r.mp3 s.png t.svg u.pdf v.svg w.png x.css y.png"
         ),
         (
             "index.html",
             "<iframe src=a.html></iframe><iframe srcdoc='<img src=b.png><p style=&quot;c: url(d.png)&quot;>' src=e.html></iframe>",
-            ["app:a.html", "app:b.png", "app:d.png"]
+            "a.html b.png d.png"
         ),
         (
             "index.html",
             "<iframe srcdoc='<iframe srcdoc=&quot;<img src=a.png>&quot;></iframe><img src=b.png>'></iframe>",
-            ["app:b.png"]
+            "b.png"
         ),
-        ("index.html", "<body background=a.png style='background: url(b.png)'>", ["app:a.png", "app:b.png"]),
+        ("index.html", "<body background=a.png style='background: url(b.png)'>", "a.png b.png"),
         (
             "index.html",
             """
             <script type=importmap>{"imports": {"a": "./a.js", "b": "./b.js"}}</script>
             <script type=module>import 'a'; import 'vue'; import './c.js'; import('./d.js'); export * from './e.js'</script>
             """,
-            ["app:a.js", "app:c.js", "app:d.js", "app:e.js"]
+            "a.js c.js d.js e.js"
         ),
         // Where an address leads.
-        ("index.html", "<base href=/shared/><img src=a.png><img src=here.css>", ["https://example.com/shared/a.png"]),
-        ("index.html", "<base href=https://other.example/><img src=a.png>", []),
+        ("index.html", "<base href=/shared/><img src=a.png><img src=here.css>", "https://example.com/shared/a.png"),
+        ("index.html", "<base href=https://other.example/><img src=a.png>", ""),
         (
             "index.html",
             """
@@ -78,10 +70,8 @@ struct NeedsTests {
             <img src=img/here.png?v=1><img src=img/past.png><img src=d.png><img src=./d.png>
             <img src=/shared/a.css><img src=/shared/a%28b%29.css><img src=/shared/c.css>
             """,
-            [
-                "app:a.png?b", "app:a%20b.png", "app:c.png", "https://cdn.example.com/lib/b.js",
-                "app:img/here.png?v=1", "app:d.png", "https://example.com/shared/c.css",
-            ]
+            "a.png?b a%20b.png c.png https://cdn.example.com/lib/b.js img/here.png?v=1 d.png "
+                + "https://example.com/shared/c.css"
         ),
         // What is not missing.
         (
@@ -103,9 +93,9 @@ struct NeedsTests {
             <img src=//user:password@example.com/app/a.png><img src=%zz.png><img src=http://[>
             <?xml-stylesheet href='a.css'?>
             """,
-            []
+            ""
         ),
-        ("page.xhtml", "<?xml-stylesheet href='a.css'?><html xmlns='http://www.w3.org/1999/xhtml'/>", ["app:a.css"]),
+        ("page.xhtml", "<?xml-stylesheet href='a.css'?><html xmlns='http://www.w3.org/1999/xhtml'/>", "a.css"),
         // Stylesheets.
         (
             "site.css",
@@ -117,10 +107,7 @@ struct NeedsTests {
             url(x.woff), url(x.svg#a) } @font-face { src: url(x.woff2); unicode-range: U+100-2AF }
             @font-face { unicode-range: U+1; src: url(x.woff2) } @font-face { src: url(i.woff2) }
             """,
-            [
-                "app:css/a.css", "app:css/b.css", "app:css/c.png", "app:css/d.png", "app:img/e.png", "app:css/f.png",
-                "app:css/g.png", "app:css/h.woff2", "app:css/i.woff2",
-            ]
+            "css/a.css css/b.css css/c.png css/d.png img/e.png css/f.png css/g.png css/h.woff2 css/i.woff2"
         ),
         // Scripts.
         (
@@ -133,34 +120,28 @@ struct NeedsTests {
             /* import('./x.js') */ const c = 'import "./x.js"', d = `import './x.js'`
             fetch('x.json'); new Worker('x.js'); new URL('x.png', import.meta.url); img.src = 'x.png'
             """,
-            ["app:js/a.js", "app:b.js", "app:c.js", "app:js/d.js", "app:js/main", "app:css/site"]
+            "js/a.js b.js c.js js/d.js js/main css/site"
         ),
     ]
 
     @Test("Each missing URL is found, and nothing else", arguments: table.indices)
     func missing(row: Int) async throws {
         let (file, text, missing) = Self.table[row]
-        let folder = try Self.site([file: text])
-        let result = await Tool.run(["check", "--all", "--format", "json"], in: folder.url)
-        let found = result.output.split(separator: "\n").filter { $0.contains("missing-reference") }.compactMap {
-            $0.firstMatch(of: /loads \\"([^"]*)\\"/)?.1
-        }
-        let expected = missing.map { $0.replacingOccurrences(of: "app:", with: "https://example.com/app/") }
-        #expect(found.map(String.init).sorted() == expected.sorted(), "\(text)")
-        #expect(result.status == 0)
-    }
-
-    private static func site(_ texts: [String: String]) throws -> TemporaryFolder {
+        let app = "https://example.com/app/"
         let folder = try TemporaryFolder()
-        let files = ["index.html": "<!doctype html>\n", "site.css": "a { }\n", "main.js": "a()\n", "lib.js": "a()\n"]
-            .merging(["shared/here.css": "a { }\n", "shared/a.css": "a { }\n", "shared/a(b).css": "a { }\n"]) { $1 }
-            .merging(["page.xhtml": "<html/>"]) { $1 }
-        for (name, text) in files.merging(texts, uniquingKeysWith: { $1 }) { try folder.write(text, to: name) }
-        for name in ["here.png", "past.png"] {
-            try folder.write(Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D]), to: name)
+        for name in ["site.css", "shared/here.css", "shared/a.css", "shared/a(b).css", "main.js", "lib.js"] {
+            try folder.write(name.hasSuffix("css") ? "a { }\n" : "a()\n", to: name)
         }
-        try folder.write(manifest, to: "manifest.json")
-        return folder
+        for name in ["here.png", "past.png"] { try folder.write(HAR.png(), to: name) }
+        for (name, text) in [("page.xhtml", "<html/>"), ("index.html", "<!doctype html>\n"), (file, text)] {
+            try folder.write(text, to: name)
+        }
+        try folder.write(Self.manifest.replacing("app:", with: app), to: "manifest.json")
+        let result = await Tool.run(["check", "--all", "--format", "json"], in: folder.url)
+        let lines = result.output.split(separator: "\n").filter { $0.contains("missing-reference") }
+        let found = lines.compactMap { $0.firstMatch(of: /loads \\"([^"]*)\\"/)?.1 }
+        let expected = missing.split(separator: " ").map { $0.hasPrefix("https:") ? String($0) : "\(app)\($0)" }
+        #expect(result.status == 0 && found.map(String.init).sorted() == expected.sorted(), "\(text)")
     }
 }
 #endif

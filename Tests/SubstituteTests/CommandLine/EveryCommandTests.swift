@@ -16,11 +16,8 @@ struct EveryCommandTests {
     ]
     private static let names = operands.keys.sorted()
 
-    /// Splits the beginning of a command line into its words.
+    /// Splits the beginning of a command line into its words; the first is the command that messages name.
     private static func words(of name: String) -> [String] { name.components(separatedBy: " ") }
-
-    /// Returns the command that messages name.
-    private static func verb(of name: String) -> String { words(of: name)[0] }
 
     private let folder: TemporaryFolder
 
@@ -41,15 +38,8 @@ struct EveryCommandTests {
     private func expectUsageError(_ words: [String], _ beginning: String = "") async throws {
         let result = try await run(words)
         #expect(result.status == 2 && result.output == "", "\(words): \(result)")
-        let verb = Self.verb(of: words[0])
-        #expect(result.errors.hasPrefix("substitute \(verb): \(beginning)"), "\(result.errors)")
-        #expect(result.errors.hasSuffix("\nSee substitute \(verb) --help.\n"), "\(result.errors)")
-    }
-
-    @Test("No command is missing here")
-    func all() {
-        let verbs = Set(Self.names.map(Self.verb(of:))).union(["init"])
-        #expect(verbs == Set(Command.listed.map(\.name)) && verbs.count == 9)
+        #expect(result.errors.hasPrefix("substitute \(words[0]): \(beginning)"), "\(result.errors)")
+        #expect(result.errors.hasSuffix("\nSee substitute \(words[0]) --help.\n"), "\(result.errors)")
     }
 
     @Test("The help of a command has exactly the command's options", arguments: Command.all.map(\.name))
@@ -63,36 +53,35 @@ struct EveryCommandTests {
         #expect(lines.contains { $0.hasPrefix("Usage: substitute \(name)") } && lines.allSatisfy { $0.count <= 120 })
     }
 
-    @Test("The help of the tool names each command once, in the order of the code")
+    @Test("The help of the tool names each command once, in the order of the code, and none is missing here")
     func overview() {
-        let words = Command.help(of: "substitute").matches(of: #/(?m)^  ([a-z]+) {2,}/#).map { String($0.1) }
-        #expect(words == Command.listed.map(\.name))
+        let listed = Command.help(of: "substitute").matches(of: #/(?m)^  ([a-z]+) {2,}/#).map { String($0.1) }
+        #expect(listed == Command.listed.map(\.name) && listed.count == 9)
+        #expect(Set(Self.names.map { Self.words(of: $0)[0] }).union(["init"]) == Set(listed))
     }
 
     @Test("Without a manifest, every command names the places where it looks", arguments: names)
     func noManifest(name: String) async throws {
-        try await expectUsageError(
-            Self.words(of: name) + Self.operands[name, default: []],
-            "there is no manifest here; the tool"
-        )
+        let words = Self.words(of: name) + Self.operands[name, default: []]
+        try await expectUsageError(words, "there is no manifest here; the tool")
     }
 
-    @Test(
-        "Every command that takes a certain number of operands refuses one more",
-        arguments: [
+    @Test("Every command that takes a certain number of operands refuses one more")
+    func surplusOperand() async throws {
+        for line in [
             "init a b", "init --schema a", "add a b c.har", "preview a b", "preview --format json a b",
             "browse a https://h/ https://i/", "extension a b -o Out", "completions bash zsh",
-        ]
-    )
-    func surplusOperand(line: String) async throws {
-        try await expectUsageError(line.components(separatedBy: " "))
+        ] {
+            try await expectUsageError(Self.words(of: line))
+        }
     }
 
-    @Test(
-        "Every command tells all errors of a manifest in the same form, before anything else that is wrong",
-        arguments: names.filter { $0 != "check" },
-        [#"{ "https://h/a": "none.txt", "https://h/b": 5 }"#, "{", #"{ "name": "x", "scripts": {} }"#, nil]
-    )
+    private static let broken = [
+        #"{ "https://h/a": "none.txt", "https://h/b": 5 }"#, "{", #"{ "name": "x", "scripts": {} }"#, nil,
+    ]
+    private static let others = names.filter { $0 != "check" }
+
+    @Test("Every command tells all errors of a manifest in the same form", arguments: others, broken)
     func errors(name: String, manifest: String?) async throws {
         if let text = manifest { try folder.write(text, to: "manifest.json") }
         let words = Self.words(of: name) + ["./manifest.json"] + Self.operands[name, default: []]
@@ -105,22 +94,22 @@ struct EveryCommandTests {
         let checked = try await run(["check", "./manifest.json"])
         let errors = checked.output.components(separatedBy: "\n").filter { $0.contains(": error: ") }
         #expect(!errors.isEmpty && checked.status == 1 && checked.errors == "", "\(checked)")
-        let last = "substitute \(Self.verb(of: name)): the manifest has errors; fix them first\n"
+        let last = "substitute \(words[0]): the manifest has errors; fix them first\n"
         #expect(result.errors == errors.map { $0 + "\n" }.joined() + last)
         #expect(result.status == 1 && result.output == "", "\(result)")
     }
 
-    @Test(
-        "An option that another source of files has is told",
-        arguments: [
-            ("add --scroll https://h/", "--scroll is for --in-browser"),
-            ("add --only image https://h/", "--only is for a recording (HAR) or --in-browser"),
-            ("add --in-browser --as a https://h/", "--as is for URLs that are loaded without a browser"),
-            ("add --with-references page.har", "--with-references is for URLs that are loaded without a browser"),
-            ("preview --format text --serve", "--serve is for the page, and --format prints a list instead"),
-            ("init -o schema.json", "--output is for --schema"),
-        ]
-    )
+    private static let misfits = [
+        ("add --scroll https://h/", "--scroll is for --in-browser"),
+        ("add --only image https://h/", "--only is for a recording (HAR) or --in-browser"),
+        ("add --in-browser --as a https://h/", "--as is for URLs that are loaded without a browser"),
+        ("add --with-references page.har", "--with-references is for URLs that are loaded without a browser"),
+        ("preview --format text --serve", "--serve is for the page, and --format prints a list instead"),
+        ("init -o schema.json", "--output is for --schema"), ("check --watch -", "--watch needs files"),
+        ("preview --serve -o x.html none/manifest.json", "--serve writes no file"),
+    ]
+
+    @Test("An option that does not fit the others or the source of files is told", arguments: misfits)
     func misplaced(line: String, message: String) async throws {
         try folder.write("{}", to: "manifest.json")
         try await expectUsageError(Self.words(of: line), message)

@@ -30,24 +30,19 @@ struct SavedOptionsTests {
         #expect(try await site.run("add", "none.har").errors.contains("substitute.json") == false)
     }
 
-    @Test(
-        "A mistake in the file is told with its place",
-        arguments: [
-            ("[]", "1:1: write an object"), ("{ \"pages\": [], }", "1:14: there is a comma"),
-            ("{}", "1:1: name the pages"),
-            ("{ \"pages\": [\"http://h\"],\n  \"devise\": [] }", "2:3: \"devise\" is no option of add"),
-            ("{ \"pages\": [\"http://h\"], \"scroll\": 1 }", "1:36: write true or false"),
-            ("{ \"pages\": [\"http://h\"], \"device\": true }", "1:36: write a text in quotation marks"),
-            ("{ \"pages\": [\"../other/manifest.json\", \"http://h\"] }", "1:12: begin each page with https://"),
-            ("{ \"pages\": [\"http://h\"], \"browser\": \"/bin/sh\" }", "1:26: --browser is for the command line only"),
-            ("{ \"pages\": [\"http://h\"], \"output\": \"..\" }", "1:26: --output is for the command line only"),
-            ("{ \"pages\": [\"--replace\"] }", "1:13: write a text in quotation marks"),
-            (
-                "{ \"pages\": [\"http://h\"], \"discard-edits\": true }",
-                "1:26: --discard-edits is for the command line only"
-            ),
-        ]
-    )
+    private static let wrongFiles = [
+        ("[]", "1:1: write an object"), (#"{ "pages": [], }"#, "1:14: there is a comma"), ("{}", "1:1: name the pages"),
+        ("{ \"pages\": [\"http://h\"],\n  \"devise\": [] }", "2:3: \"devise\" is no option of add"),
+        (#"{ "pages": ["http://h"], "scroll": 1 }"#, "1:36: write true or false"),
+        (#"{ "pages": ["http://h"], "device": true }"#, "1:36: write a text in quotation marks"),
+        (#"{ "pages": ["../other/manifest.json", "http://h"] }"#, "1:12: begin each page with https://"),
+        (#"{ "pages": ["http://h"], "browser": "/bin/sh" }"#, "1:26: --browser is for the command line only"),
+        (#"{ "pages": ["http://h"], "output": ".." }"#, "1:26: --output is for the command line only"),
+        (#"{ "pages": ["http://h"], "discard-edits": true }"#, "1:26: --discard-edits is for the command line only"),
+        (#"{ "pages": ["--replace"] }"#, "1:13: write a text in quotation marks"),
+    ]
+
+    @Test("A mistake in the file is told with its place", arguments: wrongFiles)
     func mistakes(text: String, message: String) async throws {
         let folder = try TemporaryFolder()
         try folder.write("{}", to: "Substitutions/manifest.json")

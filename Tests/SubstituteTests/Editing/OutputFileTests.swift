@@ -19,10 +19,9 @@ struct OutputFileTests {
 
     private func bytes(_ path: String) throws -> Data { try Data(contentsOf: folder.url.appendingPathComponent(path)) }
 
-    @Test(
-        "A file of the user's own, or one that was edited, is kept",
-        arguments: [["init", "--schema", "-o", "out"], ["preview", "-o", "out"]]
-    )
+    private static let commands = [["init", "--schema", "-o", "out"], ["preview", "-o", "out"]]
+
+    @Test("A file of the user's own, or one that was edited, is kept", arguments: commands)
     func own(words: [String]) async throws {
         try folder.write("mine", to: "out")
         let refused = await Tool.run(words, in: folder.url)

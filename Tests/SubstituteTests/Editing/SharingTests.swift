@@ -27,19 +27,18 @@ struct SharingTests {
     @Test("A recorded response for one person is left out, unless --include-private is given", arguments: rows)
     func recorded(asked: [String: String], sent: [String: String], path: String, reason: String?) async throws {
         let site = try RemoteSite()
-        for (path, body, fields) in [
-            ("/same", "a", [:]), ("/mine", "b", [:]), ("/forbidden", "a", ["Cache-Control": "no-store"]),
-        ] {
+        let forbidden = ["Cache-Control": "no-store"]
+        for (path, body, fields) in [("/same", "a", [:]), ("/mine", "b", [:]), ("/forbidden", "a", forbidden)] {
             site.set(path, .init(headers: fields.merging(["Content-Type": "text/plain"]) { $1 }, body: Data(body.utf8)))
         }
         let fields = [asked, sent].map { $0.map { HAREntry.Field($0.key, $0.value) } }
         let entry = HAREntry(url: site.url + path, type: "text/plain", text: "a", asked: fields[0], sent: fields[1])
         let folder = try SiteFolder()
-        let result = try await folder.take(HAR.text(entry))
+        let result = try await folder.take([entry])
         #expect(try folder.files.isEmpty == (reason != nil), "\(result)")
         if let reason {
             #expect(result.output.contains(reason) && result.output.contains("--include-private takes it"), "\(result)")
-            let all = try await folder.take(HAR.text(entry), "--include-private")
+            let all = try await folder.take([entry], "--include-private")
             #expect(try folder.files.count == 1 && all.output.contains("may be for one person: look at it"), "\(all)")
         }
     }
@@ -47,21 +46,21 @@ struct SharingTests {
     @Test("add and update take no private answer, unless --include-private is given")
     func loaded() async throws {
         let site = try RemoteSite()
-        let url = "\(site.url)/me.json"
-        let type = ["Content-Type": "application/json"]
-        site.set("/me.json", .init(headers: type.merging(["Set-Cookie": "a=b"]) { $1 }, body: Data("{}".utf8)))
-        #expect(try await site.run("add", url).status == 0)
-        let fields = type.merging(["Cache-Control": "no-store"]) { $1 }
-        site.set("/me.json", .init(headers: fields, body: Data("{\"user\":\"anna\"}".utf8)))
+        func set(_ path: String, _ body: String, _ fields: [String: String] = [:]) {
+            let headers = fields.merging(["Content-Type": "application/json"]) { $1 }
+            site.set(path, .init(headers: headers, body: Data(body.utf8)))
+        }
+        set("/me.json", "{}", ["Set-Cookie": "a=b"])
+        #expect(try await site.run("add", "\(site.url)/me.json").status == 0)
+        for path in ["/me.json", "/own.json"] { set(path, "{\"user\":\"anna\"}", ["Cache-Control": "no-store"]) }
         let update = try await site.run("update")
         #expect(update.status == 1 && update.output.contains("--include-private takes it"), "\(update)")
         #expect(site.file("\(site.name)/me.json") == "{}")
         #expect(try await site.run("update", "--include-private").status == 0)
         #expect(site.file("\(site.name)/me.json") == "{\"user\":\"anna\"}")
-        site.set("/own.json", .init(headers: fields, body: Data("{}".utf8)))
         #expect(try await site.run("add", "\(site.url)/own.json").status == 1)
         site.set("/moved", .init(status: 302, headers: ["Location": "/a.json", "Cache-Control": "private"]))
-        site.set("/a.json", .init(headers: type, body: Data("{}".utf8)))
+        set("/a.json", "{}")
         let moved = try await site.run("add", "\(site.url)/moved")
         #expect(moved.status == 1 && moved.errors.contains("its server forbids shared copies"), "\(moved)")
         let added = try await site.run("add", "--include-private", "\(site.url)/moved")

@@ -20,6 +20,11 @@ struct SiteFolder: Sendable {
         try await take(Data(recording.utf8), options)
     }
 
+    /// Runs `substitute add` with a recording that has these exchanges.
+    func take(_ entries: [HAREntry], _ options: String...) async throws -> Program.Result {
+        try await take(Data(HAR.text(entries).utf8), options)
+    }
+
     /// Runs `substitute add` with a recording.
     func take(_ recording: Data, _ options: [String] = []) async throws -> Program.Result {
         let scratch = try TemporaryFolder()
@@ -48,9 +53,7 @@ struct SiteFolder: Sendable {
     ///
     /// For a file, the value is its bytes. For a link, the path ends in "@", and the value is the target. For a folder,
     /// the path ends in "/", and the value is empty.
-    var listing: [String: Data] {
-        get throws { try Self.listing(of: url) }
-    }
+    var listing: [String: Data] { get throws { try Self.listing(of: url) } }
 
     /// Returns everything below a folder, keyed by path, in the same form as the property `listing`.
     static func listing(of folder: URL) throws -> [String: Data] {
@@ -67,11 +70,11 @@ struct SiteFolder: Sendable {
         return result
     }
 
+    private static let own = ["manifest.json", ".substitute.json"]
+
     /// The paths of the files, without the manifest and the tool's own file `.substitute.json`.
     var files: Set<String> {
-        get throws {
-            Set(try listing.keys.filter { !$0.hasSuffix("/") && !["manifest.json", ".substitute.json"].contains($0) })
-        }
+        get throws { Set(try listing.keys).filter { !$0.hasSuffix("/") && !Self.own.contains($0) } }
     }
 
     /// Runs `substitute check`.

@@ -10,7 +10,7 @@ struct FailingCall: CustomStringConvertible {
     let number: Int
     let error: Int32
 
-    var description: String { "\(kind) \(number) (\(Self.name(of: error)))" }
+    var description: String { "\(kind) \(number) (\(reason))" }
 
     /// The errors with which the calls of each kind fail.
     static let errors: [(kind: String, errors: [Int32])] = [
@@ -28,14 +28,6 @@ struct FailingCall: CustomStringConvertible {
         default: String(cString: strerror(error))
         }
     }
-
-    static func name(of error: Int32) -> String {
-        let names = [
-            EMFILE: "EMFILE", EACCES: "EACCES", EINTR: "EINTR", ENOSPC: "ENOSPC", EIO: "EIO", ENOMEM: "ENOMEM",
-            ENOENT: "ENOENT",
-        ]
-        return names[error] ?? "\(error)"
-    }
 }
 
 /// Runs programs with a library that counts their system calls, and lets one of them fail.
@@ -45,16 +37,17 @@ struct FailingProgram {
         let compiler = try #require(FailingProgram.compiler)
         let library = TemporaryFolder.ofProcess.appendingPathComponent("FailingCalls.so").path
         let source = Repository.folder.appendingPathComponent("Tests/FailingCalls/FailingCalls.c").path
-        let result = try await Program.run(
-            compiler,
-            ["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, source]
-        )
+        let options = ["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, source]
+        let result = try await Program.run(compiler, options)
         try #require(result.status == 0, "\(result.errors)")
         return library
     }
 
     /// The path of a C compiler; nil if there is none.
-    static let compiler = Program.find("clang", "cc")
+    private static let compiler = Program.find("clang", "cc")
+
+    /// True if the library can be compiled, or must be.
+    static let isAvailable = compiler != nil || Program.isEverythingRequired
 
     /// The outcome of a run.
     struct Outcome {
@@ -94,26 +87,17 @@ struct FailingProgram {
             "TMPDIR": folder.appendingPathComponent("tmp").path, "SWIFT_BACKTRACE": "enable=no",
         ]
         if waits { variables["FAILING_WAITS"] = "1" }
-        if let call {
-            variables["FAILING_CALL"] = call.kind
-            variables["FAILING_NUMBER"] = "\(call.number)"
-            variables["FAILING_ERROR"] = "\(call.error)"
-        }
+        variables["FAILING_CALL"] = call?.kind
+        variables["FAILING_NUMBER"] = call.map { "\($0.number)" }
+        variables["FAILING_ERROR"] = call.map { "\($0.error)" }
         // `env` sets the variables for the program alone, and not for `timeout`.
-        let settings: [String] = variables.map { name, value in "\(name)=\(value)" }
+        let settings = variables.map { name, value in "\(name)=\(value)" }
         let line = ["-s", "KILL", "120", "env"] + settings + [program.path] + arguments
-        let timeout = try #require(Program.find("timeout"))
-        let result = try await Program.run(timeout, line, in: folder)
+        let result = try await Program.run(#require(Program.find("timeout")), line, in: folder)
         let lines = String(decoding: try Data(contentsOf: log), as: UTF8.self).split(separator: "\n")
-        var counts: [String: Int] = [:]
-        for line in lines { counts[String(line.prefix { $0 != " " }), default: 0] += 1 }
+        let counts = Dictionary(grouping: lines) { line in String(line.prefix { $0 != " " }) }.mapValues(\.count)
         let failed = lines.first { $0.hasPrefix("!") }.map { line in String(line.drop { $0 != " " }.dropFirst()) }
-        return Outcome(
-            result: result,
-            listing: try Self.listing(of: folder),
-            counts: counts,
-            failedPath: failed
-        )
+        return Outcome(result: result, listing: try Self.listing(of: folder), counts: counts, failedPath: failed)
     }
 
     /// Returns everything below a folder, without what differs from run to run.

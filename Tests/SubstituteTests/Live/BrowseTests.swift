@@ -19,7 +19,7 @@ struct BrowseTests {
         site = try LiveSite()
         scratch = try TemporaryFolder(name: String(UUID().uuidString.prefix(8)))
         site.set("/", "text/html", LiveSite.reportingPage("Remote", nowhere))
-        site.set("/site.css", "text/css", Data("h1 { color: red }".utf8))
+        site.set("/site.css", "text/css", "h1 { color: red }")
         site.set("/picture.svg", "image/svg+xml", LiveSite.picture(10))
     }
 
@@ -28,31 +28,24 @@ struct BrowseTests {
         let folder = site.folder
         try folder.write(LiveSite.reportingPage("File", nowhere), to: "index.html")
         try folder.write("h1 { color: blue }", to: "site.css")
-        try folder.write(LiveSite.picture(20), to: "picture.svg")
-        try folder.write(LiveSite.picture(33), to: "gone.svg")
         try folder.write("{}", to: "offline.json")
+        for (name, side) in [("picture", 20), ("gone", 33)] {
+            try folder.write(LiveSite.picture(side), to: "\(name).svg")
+        }
         let manifest = """
-            {
-              "\(site.url)": "index.html",
-              "\(site.url)site.css": "site.css",
-              "\(site.url)picture.svg": "picture.svg",
+            { "\(site.url)": "index.html", "\(site.url)site.css": "site.css", "\(site.url)picture.svg": "picture.svg",
               "\(site.url)gone.svg": { "file": "gone.svg", "when": 404 },
-              "\(nowhere)": { "file": "offline.json", "when": "offline" }
-            }
-
+              "\(nowhere)": { "file": "offline.json", "when": "offline" } }
             """
         try folder.write(manifest, to: "manifest.json")
     }
 
     private func browse(_ arguments: String...) async throws -> ServingProcess {
-        try await ServingProcess(
-            Tool.url,
-            ["browse"] + arguments + [site.url],
-            in: site.folder.url,
-            environment: [
-                "TMPDIR": scratch.url.path, "DISPLAY": "", "WAYLAND_DISPLAY": "", "SUBSTITUTE_NO_SANDBOX": "1",
-            ]
-        )
+        let environment = [
+            "TMPDIR": scratch.url.path, "DISPLAY": "", "WAYLAND_DISPLAY": "", "SUBSTITUTE_NO_SANDBOX": "1",
+        ]
+        let words = ["browse"] + arguments + [site.url]
+        return try await ServingProcess(Tool.url, words, in: site.folder.url, environment: environment)
     }
 
     /// Waits until the browser has removed its temporary files.
@@ -62,20 +55,24 @@ struct BrowseTests {
         }
     }
 
-    @Test("Files answer, also after an error or offline, and saves appear in the page", .startsChromium)
+    @Test(
+        "Files answer, also after an error or offline, saves appear, and a killed tool leaves no browser",
+        .startsChromium
+    )
     func saves() async throws {
         try writeFiles()
-        let browser = try await browse()
+        let browser = try await browse("--misses")
         try await site.wait(untilShown: "File | rgb(0, 0, 255) | 20 | 33 | {}")
-
-        try site.folder.write("h1 { color: green }", to: "site.css")
-        try await site.wait(untilShown: "File | rgb(0, 128, 0) | 20 | 33 | {}")
-        try site.folder.write("h1 { color: navy }", to: "site.css")
-        try await site.wait(untilShown: "File | rgb(0, 0, 128) | 20 | 33 | {}")
-        try site.folder.write(LiveSite.picture(25), to: "picture.svg")
-        try await site.wait(untilShown: "File | rgb(0, 0, 128) | 25 | 33 | {}")
-        try site.folder.write(LiveSite.reportingPage("Saved", nowhere), to: "index.html")
-        try await site.wait(untilShown: "Saved | rgb(0, 0, 128) | 25 | 33 | {}")
+        let larger = String(decoding: LiveSite.picture(25), as: UTF8.self)
+        for (name, text, words) in [
+            ("site.css", "h1 { color: green }", "File | rgb(0, 128, 0) | 20 | 33 | {}"),
+            ("site.css", "h1 { color: navy }", "File | rgb(0, 0, 128) | 20 | 33 | {}"),
+            ("picture.svg", larger, "File | rgb(0, 0, 128) | 25 | 33 | {}"),
+            ("index.html", LiveSite.reportingPage("Saved", nowhere), "Saved | rgb(0, 0, 128) | 25 | 33 | {}"),
+        ] {
+            try site.folder.write(text, to: name)
+            try await site.wait(untilShown: words)
+        }
         try site.folder.write("nobody asks for it", to: "other.txt")
         try await browser.wait(untilPrinted: "Saved: other.txt. The page does not use it.\n")
         try site.folder.write("{ \"https", to: "manifest.json")
@@ -87,27 +84,11 @@ struct BrowseTests {
         let printed = browser.printed
         #expect(printed.hasPrefix("\(site.url)\n  file     \(site.url) → index.html\n"), "\(printed)")
         for words in [
-            "  file     \(site.url)gone.svg → gone.svg, after 404\n", "  file     \(nowhere) → offline.json, offline\n",
-            "Saved: site.css. The page is reloaded.\n", "Saved: index.html. The page is reloaded.\n\(site.url)\n",
-            "manifest.json:1:",
+            "  file     \(site.url)gone.svg → gone.svg, after 404\n",
+            "  file     \(nowhere) → offline.json, offline\n", "  network  \(site.url)started/",
+            " is not substituted, because no entry names it.", "Saved: site.css. The page is reloaded.\n",
+            "Saved: index.html. The page is reloaded.\n\(site.url)\n", "manifest.json:1:",
         ] { #expect(printed.contains(words), "\(printed)") }
-        browser.stop()
-        try await waitUntilGone()
-    }
-
-    @Test(
-        "--misses explains why no file answers, and a killed tool leaves neither browser nor profile",
-        .startsChromium
-    )
-    func misses() async throws {
-        try site.folder.write("{ \"\(site.url)Site.css\": \"site.css\" }", to: "manifest.json")
-        try site.folder.write("h1 { color: blue }", to: "site.css")
-        let browser = try await browse("--misses")
-        try await browser.wait(
-            untilPrinted:
-                "  network  \(site.url)site.css is not substituted, because no entry names it. The nearest is "
-                + "\"\(site.url)Site.css\" (manifest.json:1), which differs in upper and lower case of the path."
-        )
         browser.kill()
         try await waitUntilGone()
     }

@@ -1,7 +1,6 @@
 // iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
-import LoopbackServer
 import TestSupport
 import Testing
 
@@ -15,51 +14,25 @@ struct BusyPageTests {
         const load = number => fetch(`${number}.txt`).then(answer => answer.text());
         """
 
+    /// Returns a script that repeats a step for the files, whose number is `i`.
+    private static func loop(_ step: String, from first: Int = 1) -> String {
+        "(async () => { for (let i = \(first); i < 5; i++) { \(step) } })()"
+    }
+
+    private static let computing = loop("await load(i); compute(800);")
+    private static let steps = "for (let step = 0; step < 25; step++) { compute(40); await sleep(0); }"
+    private static let face = "<style>@font-face { font-family: a; src: url(1.txt); } p { font-family: a; }</style>"
+
     /// Pages that load the files `1.txt` to `4.txt` beside them, one after the other.
     ///
     /// Each has a name, and its body after the functions in `script`.
     private static let pages = [
-        (
-            "computes after each load",
-            "<script>(async () => { for (let i = 1; i < 5; i++) { await load(i); compute(800); } })()</script>"
-        ),
-        (
-            "computes in short steps",
-            """
-            <script>(async () => { for (let i = 1; i < 5; i++) {
-              await load(i); for (let step = 0; step < 25; step++) { compute(40); await sleep(0); }
-            } })()</script>
-            """
-        ),
-        (
-            "computes in the handler of its load event",
-            """
-            <script>onload = async () => {
-              compute(1500); for (let i = 1; i < 5; i++) { await load(i); compute(700); }
-            }</script>
-            """
-        ),
-        (
-            "waits with timers",
-            "<script>(async () => { for (let i = 1; i < 5; i++) { await sleep(300); await load(i); } })()</script>"
-        ),
-        (
-            "waits for idle time",
-            """
-            <script>let i = 1; const next = () => { load(i++); if (i < 5) requestIdleCallback(() => {
-              compute(700); requestIdleCallback(next);
-            }); }; requestIdleCallback(next)</script>
-            """
-        ),
-        ("imports a chain of modules", "<script type=\"module\" src=\"1.js\"></script>"),
+        ("computes after each load", "<script>\(computing)</script>"),
+        ("computes in short steps", "<script>\(loop("await load(i); \(steps)"))</script>"),
+        ("waits with timers", "<script>\(loop("await sleep(300); await load(i);"))</script>"),
         (
             "waits for its fonts",
-            """
-            <style>@font-face { font-family: one; src: url(1.txt); } p { font-family: one; }</style><p>text</p>
-            <script>document.fonts.ready.then(async () => {
-              for (let i = 2; i < 5; i++) { compute(700); await load(i); }
-            })</script>
-            """
+            "\(face)<p>text</p><script>document.fonts.ready.then(() => \(loop("compute(700); await load(i);", from: 2)))</script>"
         ),
         ("has a worker that computes", "<script>new Worker(\"worker.js\")</script>"),
         ("has a frame that computes", "<iframe src=\"frame.html\"></iframe>"),
@@ -67,17 +40,10 @@ struct BusyPageTests {
 
     /// Sets a page, and what such pages load, at a path of the site.
     private func set(_ html: String, at path: String, on site: LiveSite) {
-        let start = "<!doctype html><link rel=\"icon\" href=\"data:,\">"
-        let computing = "(async () => { for (let i = 1; i < 5; i++) { await load(i); compute(800); } })()"
-        site.set(path, "text/html", Data("\(start)<script>\(Self.script)</script>\(html)".utf8))
-        site.set(path + "frame.html", "text/html", Data("\(start)<script>\(Self.script)\(computing)</script>".utf8))
-        site.set(path + "worker.js", "text/javascript", Data("\(Self.script)\(computing)".utf8))
-        for number in 1..<5 {
-            site.set("\(path)\(number).txt", "text/plain", Data("text".utf8))
-            let next = number < 4 ? "await import(\"./\(number + 1).js\");" : ""
-            let module = "\(Self.script)await load(\(number)); compute(700); \(next)"
-            site.set("\(path)\(number).js", "text/javascript", Data(module.utf8))
-        }
+        site.page(path, "<script>\(Self.script)</script>\(html)")
+        site.page(path + "frame.html", "<script>\(Self.script)\n\(Self.computing)</script>")
+        site.set(path + "worker.js", "text/javascript", "\(Self.script)\n\(Self.computing)")
+        for number in 1..<5 { site.set("\(path)\(number).txt", "text/plain", "text") }
     }
 
     @Test("What busy pages load is captured, and verified, too", .startsChromium)
@@ -88,9 +54,8 @@ struct BusyPageTests {
         let result = try await Tool.start(["add", "--in-browser"] + urls, in: site.folder.url)
         #expect(result.status == 0 && result.errors == "", "\(result)")
         for (number, page) in Self.pages.enumerated() {
-            for file in 1..<5 {
-                #expect(site.file(site.path("\(number)/\(file).txt")) != nil, "\(page.0), \(file).txt: \(result)")
-            }
+            let files = (1..<5).filter { site.file(site.path("\(number)/\($0).txt")) != nil }
+            #expect(files == [1, 2, 3, 4], "\(page.0): \(result)")
         }
         let verified = try await site.run("verify", "--at-least", "100%", urls[0])
         #expect(verified.status == 0 && verified.output.contains(" 5 of 5 requests came from files"), "\(verified)")
@@ -101,15 +66,12 @@ struct BusyPageTests {
         let site = try LiveSite()
         set("<script>setInterval(() => compute(700), 0); load(1)</script>", at: "/", on: site)
         let result = try await site.run("add", "--in-browser", "--timeout", "6", site.url)
-        #expect(result.status == 1, "\(result)")
-        #expect(
-            result.errors == """
-                \(site.url) was not finished after 6 seconds; it is still busy
-                substitute add: 1 page was not loaded completely; what was loaded is kept
+        let errors = """
+            \(site.url) was not finished after 6 seconds; it is still busy
+            substitute add: 1 page was not loaded completely; what was loaded is kept
 
-                """,
-            "\(result)"
-        )
+            """
+        #expect(result.status == 1 && result.errors == errors, "\(result)")
         #expect(site.file(site.path("1.txt")) != nil)
     }
 }

@@ -29,12 +29,11 @@ struct LiveTableTests {
         }
     }
 
-    @Test("A browser gets the same answers as an app", arguments: AppRequest.all)
-    func answers(row: AppRequest) async throws {
-        for hasNetworkId in [true, false] {
+    @Test("A browser gets the same answers as an app")
+    func answers() async throws {
+        for row in AppRequest.all {
             let live = LiveTable(try table) { _, _ in }
-            let answer = try await load(row.url(hosts), row.method, row.fields, live, hasNetworkId)
-            #expect(answer == row.answer, "\(row)")
+            #expect(await load(row.url(hosts), row.method, row.fields, live) == row.answer, "\(row)")
         }
     }
 
@@ -46,9 +45,8 @@ struct LiveTableTests {
             "http://name:word@here.invalid/a.txt", "data:text/plain,a", "blob:http://here.invalid/1", "file:///a.txt",
         ]
         for url in urls {
-            let held = try Self.held(url, "GET", [:], id: "1", networkId: nil)
-            #expect(Self.answer(await live.decide(on: held)) == nil, "\(url)")
-            let done = try Self.held(url, "GET", [:], id: "1", networkId: nil, LoopbackServer.Response.text("x"))
+            #expect(Self.answer(await live.decide(on: Self.held(url, "GET"))) == nil, "\(url)")
+            let done = Self.held(url, "GET", [:], LoopbackServer.Response.text("x"))
             #expect(Self.answer(await live.decide(on: done) { "" }) == nil, "\(url)")
         }
         #expect(loads.all.map(\.url) == [urls[0]] && loads.all.allSatisfy { $0.file == nil })
@@ -59,13 +57,13 @@ struct LiveTableTests {
         let loads = LoadList()
         let live = LiveTable(try table) { load, _ in loads.append(load) }
         for path in ["302/to-to-a", "302/to-there", "a.txt"] {
-            _ = try await load("http://here.invalid/\(path)", "GET", [:], live, true)
+            _ = await load("http://here.invalid/\(path)", "GET", [:], live)
         }
         let sources = ["http://here.invalid/302/to-to-a", "http://here.invalid/302/to-there", nil]
         #expect(loads.all.map(\.redirectedFrom) == sources)
         let manifest = try Tool.manifest(folder.url.appendingPathComponent("manifest.json").path)
         let explainer = MissExplainer(manifest: manifest)
-        _ = try await load("http://gone.invalid/none.txt", "GET", [:], live, true)
+        _ = await load("http://gone.invalid/none.txt", "GET", [:], live)
         let lost = try explainer.miss(loads.all[3], besides: [], in: table)
         #expect(lost.command == nil && lost.reason.hasSuffix("No server answered. Chromium says ConnectionRefused."))
         let misses = try loads.all.prefix(2).map { explainer.miss($0, besides: [], in: try table) }
@@ -75,33 +73,18 @@ struct LiveTableTests {
     }
 
     /// Does what a browser does with a request: asks the tool, then the server, and follows redirects.
-    private func load(
-        _ url: String,
-        _ method: String,
-        _ fields: [String: String],
-        _ live: LiveTable,
-        _ hasNetworkId: Bool
-    ) async throws -> String {
+    private func load(_ url: String, _ method: String, _ fields: [String: String], _ live: LiveTable) async -> String {
         var (url, method) = (String(url.prefix { $0 != "#" }), method)
         var first: HeldRequest.Request?
         for count in 0..<10 {
-            let (id, networkId) = ("job.\(count)", hasNetworkId ? "load" : nil)
-            let earlier = count == 0 ? nil : "job.\(count - 1)"
-            var held = try Self.held(url, method, fields, id: id, networkId: networkId, redirected: earlier)
+            let earlier = count == 0 ? nil : "\(count - 1)"
+            var held = Self.held(url, method, fields, redirected: earlier)
             held.first = first
             if let answer = Self.answer(await live.decide(on: held)) { return answer }
             let path = "/" + url.split(separator: "/", maxSplits: 2).dropFirst(2).joined().prefix { $0 != "?" }
             let response = url.hasPrefix(hosts.gone) ? nil : AppRequest.respond(path, hosts)
-            var done = try Self.held(
-                url,
-                method,
-                fields,
-                id: id,
-                networkId: networkId,
-                redirected: earlier,
-                response,
-                error: response == nil ? "ConnectionRefused" : nil
-            )
+            let error = response == nil ? "ConnectionRefused" : nil
+            var done = Self.held(url, method, fields, redirected: earlier, response, error: error)
             done.first = first
             if let answer = Self.answer(await live.decide(on: done) { "" }) { return answer }
             first = first ?? held.request
@@ -123,19 +106,17 @@ struct LiveTableTests {
     private static func held(
         _ url: String,
         _ method: String,
-        _ fields: [String: String],
-        id: String,
-        networkId: String?,
+        _ fields: [String: String] = [:],
         redirected: String? = nil,
         _ response: LoopbackServer.Response? = nil,
         error: String? = nil
-    ) throws -> HeldRequest {
+    ) -> HeldRequest {
         HeldRequest(
-            requestId: id,
+            requestId: "1",
             request: HeldRequest.Request(url: url, method: method, headers: fields),
             resourceType: "Fetch",
             frameId: "frame",
-            networkId: networkId,
+            networkId: nil,
             redirectedRequestId: redirected,
             responseStatusCode: response?.status,
             responseErrorReason: error,

@@ -28,18 +28,11 @@ struct SpellingTests {
         ]
     }
 
-    /// Writes a page that fetches all addresses.
-    private func page(_ site: LiveSite) throws {
-        let list = String(decoding: try JSONEncoder().encode(Self.addresses), as: UTF8.self)
-        let page =
-            "<!doctype html><meta charset=utf-8><link rel=icon href=data:,><script>for (const address of \(list)) fetch(address)</script>"
-        site.set("/", "text/html; charset=utf-8", Data(page.utf8))
-    }
-
     @Test("What capture has added, verify finds, however the page spells its URL", .startsChromium)
     func captured() async throws {
         let site = try LiveSite()
-        try page(site)
+        let list = String(decoding: try JSONEncoder().encode(Self.addresses), as: UTF8.self)
+        site.page("/", "<meta charset=utf-8><script>for (const address of \(list)) fetch(address)</script>")
         let elsewhere = try TemporaryFolder()
         let recording = elsewhere.url.appendingPathComponent("page.har").path
         let captured = try await site.run("add", "--in-browser", "--har", recording, site.url)
@@ -49,11 +42,6 @@ struct SpellingTests {
         #expect(verified.status == 0 && verified.output.contains("\(count) of \(count) requests"), "\(verified)")
         let explained = await Tool.run(["explain", "--require", recording], in: site.folder.url)
         #expect(explained.status == 0, "\(explained)")
-
-        site.suffix = "changed"
-        let changed = try await site.run("verify", site.url)
-        #expect(changed.status == 1, "\(changed)")
-        #expect(changed.output.components(separatedBy: "\n  error: \"127.0.0.1_").count == count, "\(changed)")
     }
 }
 #endif

@@ -38,18 +38,14 @@ final class DrivenChromium: Browser, @unchecked Sendable {
         Task { [weak self, events = devTools.events] in
             for await event in events { self?.receive(event) }
         }
-        struct Extension: Decodable { let id: String }
+        struct Names: Decodable, Sendable { let id, targetId, sessionId: String? }
         if let extensionFolder {
-            let loaded: Extension = try await command("Extensions.loadUnpacked", ["path": extensionFolder.path])
-            extensionID = loaded.id
+            let loaded: Names = try await command("Extensions.loadUnpacked", ["path": extensionFolder.path])
+            extensionID = loaded.id ?? ""
         }
-        struct Target: Decodable { let targetId: String }
-        struct Session: Decodable { let sessionId: String }
-        let target: Target = try await command("Target.createTarget", ["url": "about:blank"])
-        let attached: Session = try await command(
-            "Target.attachToTarget",
-            ["targetId": target.targetId, "flatten": true]
-        )
+        let target: Names = try await command("Target.createTarget", ["url": "about:blank"])
+        let choice: [String: any Sendable] = ["targetId": target.targetId ?? "", "flatten": true]
+        let attached: Names = try await command("Target.attachToTarget", choice)
         session = attached.sessionId
         for domain in ["Page", "Runtime", "Log", "Network"] { try await command("\(domain).enable") }
     }
@@ -57,12 +53,7 @@ final class DrivenChromium: Browser, @unchecked Sendable {
     /// Starts a browser, and begins to load a page.
     convenience init(extensionFolder: URL?, address: URL) async throws {
         try await self.init(extensionFolder: extensionFolder)
-        do {
-            try await command("Page.navigate", ["url": address.absoluteString])
-        } catch {
-            stop()
-            throw error
-        }
+        try await command("Page.navigate", ["url": address.absoluteString])
     }
 
     func stop() {
@@ -78,11 +69,7 @@ final class DrivenChromium: Browser, @unchecked Sendable {
     /// The errors that the page reported.
     var complaints: [String] { lock.withLock { complained } }
 
-    /// Removes the extension; the profile stays.
-    func removeExtension() async throws {
-        // This command is sent without the page's DevTools session, because only the browser's own session accepts it.
-        try await devTools.run("Extensions.uninstall", ["id": extensionID])
-    }
+    func openToolbar() async throws { try await open("chrome-extension://\(extensionID)/toolbar.html") }
 
     /// Runs a DevTools command on the page, and waits for its end.
     func command(_ method: String, _ parameters: [String: any Sendable] = [:]) async throws {
@@ -108,14 +95,20 @@ final class DrivenChromium: Browser, @unchecked Sendable {
     /// Evaluates an expression in the page, and returns its value as text.
     func text(_ expression: String) async throws -> String { try await result(of: "String(\(expression))") }
 
-    /// Runs the body of an asynchronous function in the page, and returns its result.
+    /// Evaluates expressions in the page, and returns their values as texts.
+    func texts(_ expressions: String...) async throws -> [String] {
+        var texts: [String] = []
+        for expression in expressions { texts.append(try await text(expression)) }
+        return texts
+    }
+
     func run(_ body: String) async throws -> String { try await result(of: "(async () => { \(body) })()") }
 
     private func result(of expression: String) async throws -> String {
-        let answer: Evaluation = try await command(
-            "Runtime.evaluate",
-            ["expression": expression, "awaitPromise": true, "returnByValue": true]
-        )
+        let parameters: [String: any Sendable] = [
+            "expression": expression, "awaitPromise": true, "returnByValue": true,
+        ]
+        let answer: Evaluation = try await command("Runtime.evaluate", parameters)
         return answer.result.value ?? ""
     }
 
@@ -124,7 +117,6 @@ final class DrivenChromium: Browser, @unchecked Sendable {
         try await TestSupport.wait(for: "\(expression) is \(expected)") { try await text(expression) == expected }
     }
 
-    /// Loads a page.
     func open(_ url: String) async throws {
         try await command("Page.navigate", ["url": url])
         try await wait(until: "document.readyState", is: "complete")

@@ -7,27 +7,21 @@ import TestSupport
 // Only the test that creates an instance uses it.
 final class ServingProcess: @unchecked Sendable {
     private let process = Process()
-    private let output: URL
-    private let errors: URL
+    private let (output, errors): (URL, URL)
     private let scratch: TemporaryFolder
 
     /// Starts the program; `environment` is added to the environment of the tests.
-    init(
-        _ program: URL,
-        _ arguments: [String],
-        in folder: URL = Repository.folder,
-        environment: [String: String] = [:]
-    ) async throws {
+    init(_ program: URL, _ arguments: [String], in folder: URL = Repository.folder, environment: [String: String] = [:])
+        async throws
+    {
         scratch = try TemporaryFolder()
-        output = scratch.url.appendingPathComponent("out")
-        try Data().write(to: output)
+        (output, errors) = (scratch.url.appendingPathComponent("out"), scratch.url.appendingPathComponent("err"))
+        for file in [output, errors] { try Data().write(to: file) }
         process.executableURL = program
         process.arguments = arguments
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: output)
-        errors = scratch.url.appendingPathComponent("err")
-        try Data().write(to: errors)
         process.standardError = try FileHandle(forWritingTo: errors)
         try process.runWithSignals()
     }
@@ -65,10 +59,8 @@ final class ServingProcess: @unchecked Sendable {
     /// The exit status, once the program has exited by itself.
     var ending: Int32 {
         get async throws {
-            try await onThread { [process] in
-                process.waitUntilExit()
-                return process.terminationStatus
-            }
+            try await TestSupport.wait(for: "the end") { !process.isRunning }
+            return process.terminationStatus
         }
     }
 

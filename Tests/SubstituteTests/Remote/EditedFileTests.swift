@@ -10,29 +10,16 @@ struct EditedFileTests {
     private let site: RemoteSite
     private var file: String { "\(site.name)/a.css" }
 
-    init() throws {
-        site = try RemoteSite()
-    }
+    init() throws { site = try RemoteSite() }
 
-    enum Knowledge: String, CaseIterable {
-        case validators
-        case copyOnly = "no validators"
-        case nothing = "no record"
-    }
+    enum Knowledge: CaseIterable { case validators, copyOnly, nothing }
 
-    enum Server: String, CaseIterable {
-        case same
-        case changed
-        case gone
-        case empty
-    }
+    enum Server: CaseIterable { case same, changed, gone, empty }
 
-    struct Situation: Sendable, CustomTestStringConvertible {
+    struct Situation: Sendable {
         let knowledge: Knowledge
         let isEdited: Bool
         let server: Server
-
-        var testDescription: String { "\(knowledge.rawValue), \(isEdited ? "edited" : "unedited"), \(server.rawValue)" }
 
         var state: String {
             switch (server, knowledge, isEdited) {
@@ -41,8 +28,8 @@ struct EditedFileTests {
             case (.same, _, false): "current"
             case (.same, .nothing, true): "conflict"
             case (.same, _, true): "edited"
-            case (.changed, .validators, false), (.changed, .copyOnly, false): "differs"
-            case (.changed, _, _): "conflict"
+            case (.changed, .nothing, _), (.changed, _, true): "conflict"
+            case (.changed, _, false): "differs"
             }
         }
     }
@@ -60,18 +47,25 @@ struct EditedFileTests {
         #expect(try await site.run("add", "\(site.url)/a.css").status == 0)
     }
 
+    private func forget() throws {
+        try FileManager.default.removeItem(at: site.folder.url.appendingPathComponent(".substitute.json"))
+    }
+
+    private func add(_ situation: Situation) async throws {
+        try await add(hasVersion: situation.knowledge == .validators)
+        if situation.knowledge == .nothing { try forget() }
+        if situation.isEdited { try site.folder.write(Self.edited, to: file) }
+    }
+
     /// Returns the printed command that begins with these words, without the tool's name.
     private func command(_ words: String, in output: String) throws -> [String] {
         let line = try #require(output.split(separator: "\n").first { $0.contains(": substitute \(words) ") })
         return try #require(line.components(separatedBy: ": substitute ").last).components(separatedBy: " ")
     }
 
-    @Test("update and its dry run tell and do the same", arguments: Self.situations)
+    @Test("update, its dry run and add --replace tell and do the same", arguments: Self.situations)
     func table(_ situation: Situation) async throws {
-        try await add(hasVersion: situation.knowledge == .validators)
-        let record = site.folder.url.appendingPathComponent(".substitute.json")
-        if situation.knowledge == .nothing { try FileManager.default.removeItem(at: record) }
-        if situation.isEdited { try site.folder.write(Self.edited, to: file) }
+        try await add(situation)
         switch situation.server {
         case .same: break
         case .changed: site.set("/a.css", Self.changed, type: "text/css")
@@ -80,9 +74,7 @@ struct EditedFileTests {
         }
         let here = situation.isEdited ? Self.edited : Self.loaded
         let there = situation.server == .same ? Self.loaded : Self.changed
-        let state = situation.state
-        let before = site.listing
-
+        let (state, before) = (situation.state, site.listing)
         let json = try await site.run("update", "--dry-run", "--format", "json")
         let isGood = ["current", "edited"].contains(state)
         #expect(json.status == (isGood ? 0 : 3) && json.output.contains("\"state\":\"\(state)\""), "\(json)")
@@ -97,6 +89,15 @@ struct EditedFileTests {
             #expect(dry.output.contains("would ") == isDecided && dry.status == status, "\(dry)")
         }
         #expect(site.listing == before)
+        // `add --replace` obeys the same rule.
+        if !["current", "differs"].contains(state) {
+            let refused = try await site.run("add", "--replace", "\(site.url)/a.css")
+            #expect(refused.status == 1 && site.listing == before, "\(refused)")
+            let isEmpty = refused.errors.contains("its server sends an empty file")
+            #expect(isEmpty == (state == "empty"), "\(refused)")
+            let isTold = refused.errors.contains(": substitute add --replace --discard-edits ")
+            #expect(isTold == ["edited", "conflict"].contains(state), "\(refused)")
+        }
         let update = try await site.run("update")
         let counts = [
             "current": "is up to date", "differs": "updated", "edited": "is edited here",
@@ -118,12 +119,10 @@ struct EditedFileTests {
             let kept = try await site.run("update", "--dry-run", "--format", "json")
             #expect(kept.output.contains("\"state\":\"edited\""))
             for (path, content) in edits { try site.folder.write(content, to: path) }
-            if situation.knowledge == .nothing { try FileManager.default.removeItem(at: record) }
+            if situation.knowledge == .nothing { try forget() }
         }
-        let discard =
-            state == "conflict"
-            ? try command("update --discard-edits", in: update.output) : ["update", "--discard-edits"]
-        let discarded = await Tool.run(discard, in: site.folder.url)
+        let printed = state == "conflict" ? try command("update --discard-edits", in: update.output) : nil
+        let discarded = await Tool.run(printed ?? ["update", "--discard-edits"], in: site.folder.url)
         #expect(discarded.status == 0 && site.file(file) == there, "\(discarded)")
         let copies = try #require(discarded.output.components(separatedBy: "The edited files are in ").last)
         let copy = URL(fileURLWithPath: String(copies.dropLast(2)))
@@ -132,38 +131,11 @@ struct EditedFileTests {
         #expect(try await site.run("update", "--dry-run").status == 0)
     }
 
-    @Test("add --replace obeys the same rule", arguments: Self.situations.filter { $0.server != .gone })
-    func replace(_ situation: Situation) async throws {
-        try await add(hasVersion: situation.knowledge == .validators)
-        if situation.knowledge == .nothing {
-            try FileManager.default.removeItem(at: site.folder.url.appendingPathComponent(".substitute.json"))
-        }
-        if situation.isEdited { try site.folder.write(Self.edited, to: file) }
-        let body = ["same": Self.loaded, "changed": Self.changed][situation.server.rawValue] ?? ""
-        site.set("/a.css", body, type: "text/css", hasVersion: false)
-        let before = site.listing
-        let result = try await site.run("add", "--replace", "\(site.url)/a.css")
-        if situation.state == "empty" {
-            #expect(result.status == 1 && result.errors.contains("its server sends an empty file"), "\(result)")
-            #expect(site.listing == before)
-        } else if ["edited", "conflict"].contains(situation.state) {
-            #expect(result.status == 1 && site.listing == before, "\(result)")
-            let discard = try command("add --replace --discard-edits", in: result.errors)
-            #expect(await Tool.run(discard, in: site.folder.url).status == 0)
-            #expect(site.file(file) == body)
-        } else {
-            #expect(result.status == 0 && site.file(file) == body, "\(result)")
-            #expect(try await site.run("update", "--dry-run").status == 0)
-        }
-    }
-
     @Test("A change within the second of the first load is seen, if the server sends only Last-Modified")
     func sameSecond() async throws {
         let now = "Sun, 01 Nov 2026 10:00:00 GMT"
-        func serve(_ body: String, status: Int = 200) {
-            let headers = ["Content-Type": "text/css", "Date": now, "Last-Modified": now]
-            site.set("/a.css", LoopbackServer.Response(status: status, headers: headers, body: Data(body.utf8)))
-        }
+        let headers = ["Content-Type": "text/css", "Date": now, "Last-Modified": now]
+        func serve(_ body: String) { site.set("/a.css", .init(headers: headers, body: Data(body.utf8))) }
         serve(Self.loaded)
         #expect(try await site.run("add", "\(site.url)/a.css").status == 0)
         serve(Self.changed)
@@ -178,14 +150,12 @@ struct EditedFileTests {
         site.set("/b.css", "b", type: "text/css")
         #expect(try await site.run("add", "\(site.url)/b.css").status == 0)
         site.set("/b.css", "new", type: "text/css")
-        let requests = Counter()
-        let (folder, file) = (site.folder, file)
+        let (requests, folder, file) = (Counter(), site.folder, file)
         var response = LoopbackServer.Response.stream {
             // The stream ends at its second call.
             requests.increment()
-            let count = requests.value
-            if count == 1 { try? folder.write(Self.edited, to: file) }
-            return count % 2 == 1 ? Data(Self.changed.utf8) : nil
+            if requests.value == 1 { try? folder.write(Self.edited, to: file) }
+            return requests.value % 2 == 1 ? Data(Self.changed.utf8) : nil
         }
         response.headers["Content-Type"] = "text/css"
         site.set("/a.css", response)
@@ -196,55 +166,50 @@ struct EditedFileTests {
 
     @Test("The record of an earlier version is read, and has one entry for all spellings of a URL")
     func oldRecord() async throws {
-        try site.folder.write(Self.loaded, to: "a.css")
-        try site.folder.write(Self.loaded, to: "b.css")
         let address = String(site.url.dropFirst("http:".count))
-        try site.folder.write(
-            "{ \"\(site.url)/A%2dB.css\": \"a.css\", \"\(site.url)/b.css\": \"b.css\" }",
-            to: "manifest.json"
-        )
+        let manifest = "{ \"\(site.url)/A%2dB.css\": \"a.css\", \"\(site.url)/b.css\": \"b.css\" }"
         let copy = "10-1ddef51dab66deca"
-        try site.folder.write(
-            """
+        let record = """
             {
               "\(site.url)/A-B.css" : { "copy" : "\(copy)", "etag" : "\\"1\\"" },
               "\(site.url)/b.css" : { "etag" : "\\"1\\"" },
               "\(address)/c.css" : { "copy" : "\(copy)", "lastModified" : "Sun, 01 Nov 2026 10:00:00 GMT" }
             }
-            """,
-            to: ".substitute.json"
-        )
-        site.set("/A%2dB.css", Self.changed, type: "text/css")
-        site.set("/b.css", Self.changed, type: "text/css")
+            """
+        for (path, text) in [
+            ("a.css", Self.loaded), ("b.css", Self.loaded), ("manifest.json", manifest), (".substitute.json", record),
+        ] { try site.folder.write(text, to: path) }
+        for path in ["/A%2dB.css", "/b.css"] { site.set(path, Self.changed, type: "text/css") }
         let result = try await site.run("update", "--dry-run")
-        #expect(result.output.contains("differs   \(site.url)/A%2dB.css"), "\(result)")
-        #expect(result.output.contains("conflict  \(site.url)/b.css"), "\(result)")
-        #expect(result.output.contains("it is not in .substitute.json, so it counts as edited here"), "\(result)")
+        for text in [
+            "differs   \(site.url)/A%2dB.css", "conflict  \(site.url)/b.css",
+            "it is not in .substitute.json, so it counts as edited here",
+        ] { #expect(result.output.contains(text), "\(result)") }
     }
 
     @Test("A record that cannot be read is not replaced", arguments: ["<<<<<<< HEAD\n{}", "[1]", "folder/"])
     func unreadableRecord(text: String) async throws {
         try await add(hasVersion: true)
-        let record = site.folder.url.appendingPathComponent(".substitute.json")
-        try FileManager.default.removeItem(at: record)
+        try forget()
         try site.folder.write(text, to: text.hasSuffix("/") ? ".substitute.json/a" : ".substitute.json")
         let before = site.listing
         for words in [["update", "--dry-run"], ["update"], ["add", "--replace", "\(site.url)/a.css"]] {
             let result = await Tool.run(words, in: site.folder.url)
-            #expect(result.status == 1 && result.errors.contains("the record of the loaded files, cannot be read"))
+            #expect(result.status == 1 && site.listing == before, "\(result)")
+            #expect(result.errors.contains("the record of the loaded files, cannot be read"), "\(result)")
             #expect(result.errors.contains("restore it, or remove it"), "\(result)")
-            #expect(site.listing == before)
         }
     }
 
     @Test("A file below a folder, its index and a linked file are each known by their entry")
     func places() async throws {
         try site.folder.write("{ \"\(site.url)/d/\": \"d/\" }", to: "manifest.json")
-        for name in ["index.html", "sub/index.html", "a.css"] { try site.folder.write("1", to: "d/\(name)") }
+        for name in ["d/index.html", "d/sub/index.html", "d/a.css", "linked.css"] {
+            try site.folder.write("1", to: name)
+        }
         let manager = FileManager.default
         let link = site.folder.url.appendingPathComponent("d/b.css").path
         try manager.createSymbolicLink(atPath: link, withDestinationPath: "../linked.css")
-        try site.folder.write("1", to: "linked.css")
         let paths = ["/d/", "/d/sub/", "/d/a.css", "/d/b.css"]
         func serve(_ text: String) {
             for path in paths + ["/d/index.html", "/d/sub/index.html"] {
@@ -259,12 +224,11 @@ struct EditedFileTests {
         }
         #expect(site.file("linked.css") == "2")
         serve("3")
-        try site.folder.write("edited", to: "linked.css")
-        try site.folder.write("edited", to: "d/index.html")
+        for path in ["linked.css", "d/index.html"] { try site.folder.write("edited", to: path) }
         let result = try await site.run("update")
         #expect(result.output.hasSuffix("4 files: 2 updated, 2 are in conflict\n"), "\(result)")
-        #expect(site.file("linked.css") == "edited" && site.file("d/index.html") == "edited")
-        #expect(site.file("d/a.css") == "3" && site.file("d/sub/index.html") == "3")
+        let files = ["linked.css", "d/index.html", "d/a.css", "d/sub/index.html"].map(site.file)
+        #expect(files == ["edited", "edited", "3", "3"])
         #expect(try manager.destinationOfSymbolicLink(atPath: link) == "../linked.css")
     }
 

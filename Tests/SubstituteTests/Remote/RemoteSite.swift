@@ -8,7 +8,7 @@ import TestSupport
 // Mutable state is only accessed inside the lock.
 final class RemoteSite: @unchecked Sendable {
     private let lock = NSLock()
-    private var answers: [String: LoopbackServer.Response] = [:]
+    private var answers: [String: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response] = [:]
     private(set) var server: LoopbackServer?
     let folder: TemporaryFolder
 
@@ -24,7 +24,12 @@ final class RemoteSite: @unchecked Sendable {
     var name: String { "127.0.0.1_\(server?.url.port ?? 0)" }
 
     /// Sets the response for a path.
-    func set(_ path: String, _ response: LoopbackServer.Response) { lock.withLock { answers[path] = response } }
+    func set(_ path: String, _ response: LoopbackServer.Response) { set(path) { _ in response } }
+
+    /// Sets the function that responds to the requests for a path.
+    func set(_ path: String, _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response) {
+        lock.withLock { answers[path] = answer }
+    }
 
     /// Answers a path with a stylesheet that never ends and is never silent for long.
     func setEndless(_ path: String) {
@@ -47,12 +52,10 @@ final class RemoteSite: @unchecked Sendable {
     }
 
     private func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
-        guard let response = lock.withLock({ answers[request.path] }) else { return .text("no", status: 404) }
-        let etag = response.headers["ETag"]
-        if let etag, request.headers["if-none-match"] == etag {
-            return LoopbackServer.Response(status: 304, headers: ["ETag": etag])
-        }
-        return response
+        guard let response = lock.withLock({ answers[request.path] })?(request) else { return .text("no", status: 404) }
+        guard response.status < 300, let etag = response.headers["ETag"], request.headers["if-none-match"] == etag
+        else { return response }
+        return LoopbackServer.Response(status: 304, headers: ["ETag": etag])
     }
 
     /// Returns the method and target of each request since the last call.
@@ -64,19 +67,16 @@ final class RemoteSite: @unchecked Sendable {
     /// Runs the tool in the folder.
     func run(_ arguments: String...) async throws -> Program.Result { await Tool.run(arguments, in: folder.url) }
 
+    /// Returns the content of a file in the folder; nil if there is no such file.
+    func bytes(_ path: String) -> Data? { try? Data(contentsOf: folder.url.appendingPathComponent(path)) }
+
     /// Returns the text of a file in the folder; nil if there is no such file.
-    func file(_ path: String) -> String? {
-        (try? Data(contentsOf: folder.url.appendingPathComponent(path))).map { String(decoding: $0, as: UTF8.self) }
-    }
+    func file(_ path: String) -> String? { bytes(path).map { String(decoding: $0, as: UTF8.self) } }
 
     /// The content of every file in the folder, keyed by path.
     var listing: [String: Data] {
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder.url.path)) ?? []
-        return Dictionary(
-            paths.compactMap { path in
-                (try? Data(contentsOf: folder.url.appendingPathComponent(path))).map { (path, $0) }
-            }
-        ) { first, _ in first }
+        return paths.reduce(into: [:]) { $0[$1] = bytes($1) }
     }
 
     deinit { server?.stop() }

@@ -6,28 +6,16 @@ import TestSupport
 import Testing
 
 /// A site with two answers for each URL, between which the fields of a request decide (RFC 9110 §12.5).
-// Mutable state is only accessed inside the lock.
-private final class NegotiatingSite: @unchecked Sendable {
-    private let lock = NSLock()
-    private var mark = ""
-    /// The end of the stylesheet.
-    var styleMark: String {
-        get { lock.withLock { mark } }
-        set { lock.withLock { mark = newValue } }
-    }
-    private(set) var server: LoopbackServer?
-    let folder: TemporaryFolder
+private struct NegotiatingSite {
+    let remote: RemoteSite
     private let elsewhere: TemporaryFolder
 
     init() throws {
-        (folder, elsewhere) = (try TemporaryFolder(), try TemporaryFolder())
-        server = try LoopbackServer { [weak self] request in self?.answer(request) ?? .text("", status: 503) }
-        try folder.write("{\n}\n", to: "manifest.json")
+        (remote, elsewhere) = (try RemoteSite(), try TemporaryFolder())
+        serve("")
     }
 
-    deinit { server?.stop() }
-
-    var url: String { (server?.url.absoluteString ?? "") + "/" }
+    var url: String { remote.url + "/" }
 
     static let png = Data(
         base64Encoded:
@@ -35,7 +23,12 @@ private final class NegotiatingSite: @unchecked Sendable {
     )
     static let webp = Data(base64Encoded: "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA")
 
-    private func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
+    /// Serves the site with this end of its stylesheet.
+    private func serve(_ mark: String) {
+        for path in ["/", "/picture", "/fonts.css"] { remote.set(path) { Self.answer($0, mark) } }
+    }
+
+    private static func answer(_ request: LoopbackServer.Request, _ mark: String) -> LoopbackServer.Response {
         let accept = request.headers["accept"] ?? ""
         let isEnglish = request.headers["accept-language"]?.contains("en") == true
         let page = "<!doctype html><title>\(isEnglish ? "Hello" : "Hallo")</title>"
@@ -45,14 +38,13 @@ private final class NegotiatingSite: @unchecked Sendable {
             let loads = "<link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" href=\"/fonts.css\">"
             (type, vary) = ("text/html", "Accept-Language")
             body = Data("\(page)\(loads)<img width=\"9\" height=\"9\" src=\"/picture\">".utf8)
-        case "/picture" where accept.contains("image/webp"): (type, vary, body) = ("image/webp", "Accept", Self.webp)
-        case "/picture" where accept.hasPrefix("image/"): (type, vary, body) = ("image/png", "Accept", Self.png)
+        case "/picture" where accept.contains("image/webp"): (type, vary, body) = ("image/webp", "Accept", webp)
+        case "/picture" where accept.hasPrefix("image/"): (type, vary, body) = ("image/png", "Accept", png)
         case "/picture": (type, vary, body) = ("text/html", "Accept", Data("\(page)The viewer".utf8))
-        case "/fonts.css":
+        default:
             let format = request.headers["user-agent"]?.contains("Chrome") == true ? "woff2" : "truetype"
             (type, vary) = ("text/css", "User-Agent")
-            body = Data("/* \(format) */ h1 { color: teal } \(styleMark)".utf8)
-        default: return .text("no", status: 404)
+            body = Data("/* \(format) */ h1 { color: teal } \(mark)".utf8)
         }
         guard let body else { return .text("", status: 503) }
         let tag = "\"\(body.hashValue)\""
@@ -61,9 +53,7 @@ private final class NegotiatingSite: @unchecked Sendable {
         return LoopbackServer.Response(headers: fields, body: body)
     }
 
-    func path(_ path: String) -> String { "127.0.0.1_\(server?.url.port ?? 0)/\(path)" }
-
-    func file(_ path: String) -> Data? { try? Data(contentsOf: folder.url.appendingPathComponent(self.path(path))) }
+    func file(_ path: String) -> Data? { remote.bytes("\(remote.name)/\(path)") }
 
     /// Checks that no command finds a difference, and that the commands name a file that has changed, and no other.
     func checkVerdicts() async throws {
@@ -72,22 +62,22 @@ private final class NegotiatingSite: @unchecked Sendable {
         for words in [
             ["verify", url], ["update", "-n"], ["update"], ["check", "--strict"], ["extension", "-o", out],
         ] {
-            let result = try await Tool.start(words, in: folder.url)
-            #expect(result.status == 0 && result.errors == "", "\(words): \(result)")
-            #expect(!result.output.contains("differs"), "\(words): \(result)")
+            let result = try await Tool.start(words, in: remote.folder.url)
+            let isGood = result.status == 0 && result.errors == "" && !result.output.contains("differs")
+            #expect(isGood, "\(words): \(result)")
         }
         #expect(file("fonts.css") == style)
-        styleMark = "h2 { color: navy }"
-        let verify = try await Tool.start(["verify", url], in: folder.url)
+        let mark = "h2 { color: navy }"
+        serve(mark)
+        let verify = try await Tool.start(["verify", url], in: remote.folder.url)
         #expect(verify.status == 1 && verify.output.contains("fonts.css\" differs from"), "\(verify)")
         #expect(verify.output.components(separatedBy: " differs from").count == 2, "\(verify)")
-        let update = try await Tool.start(["update"], in: folder.url)
+        let update = try await Tool.start(["update"], in: remote.folder.url)
         #expect(update.output.hasPrefix("updated  \(url)fonts.css  "), "\(update)")
         #expect(update.output.hasSuffix("\n3 files: 1 updated, 2 are up to date\n"), "\(update)")
-        let new = String(decoding: try #require(file("fonts.css")), as: UTF8.self)
-        #expect(new == String(decoding: try #require(style), as: UTF8.self) + styleMark)
+        #expect(file("fonts.css") == style.map { $0 + Data(mark.utf8) })
         #expect((file("picture.webp") ?? file("picture.png")) == picture)
-        #expect(try await Tool.start(["verify", url], in: folder.url).status == 0)
+        #expect(try await Tool.start(["verify", url], in: remote.folder.url).status == 0)
     }
 }
 
@@ -96,7 +86,7 @@ struct RepresentationTests {
     @Test("What a browser got is compared with what its server sends to a browser", .startsChromium)
     func inBrowser() async throws {
         let site = try NegotiatingSite()
-        let added = try await Tool.start(["add", "--in-browser", site.url], in: site.folder.url)
+        let added = try await Tool.start(["add", "--in-browser", site.url], in: site.remote.folder.url)
         #expect(added.status == 0 && added.errors == "", "\(added)")
         for sentence in [
             "varies by Accept-Language on its server, and ships to everybody as it is",
@@ -110,7 +100,7 @@ struct RepresentationTests {
     @Test("What the tool got is compared with what its server sends to the tool", .startsChromium)
     func withoutBrowser() async throws {
         let site = try NegotiatingSite()
-        let added = try await Tool.start(["add", "--with-references", site.url], in: site.folder.url)
+        let added = try await Tool.start(["add", "--with-references", site.url], in: site.remote.folder.url)
         #expect(added.status == 0 && added.errors == "", "\(added)")
         #expect(added.output.contains("\n         varies by Accept-Language on its server"), "\(added)")
         #expect(site.file("picture.png") == NegotiatingSite.png)
@@ -121,7 +111,7 @@ struct RepresentationTests {
     func otherKind() async throws {
         let site = try RemoteSite()
         let (png, webp) = (try #require(NegotiatingSite.png), try #require(NegotiatingSite.webp))
-        site.set("/a.png", LoopbackServer.Response(headers: ["Content-Type": "image/png"], body: png))
+        site.set("/a.png", .init(headers: ["Content-Type": "image/png"], body: png))
         #expect(try await site.run("add", "\(site.url)/a.png").status == 0)
         site.set("/a.png", LoopbackServer.Response(headers: ["Content-Type": "image/webp"], body: webp))
         for words in [["update"], ["add", "--replace", "\(site.url)/a.png"]] {
@@ -141,10 +131,8 @@ struct RepresentationTests {
         ]
         site.set("/a.html", LoopbackServer.Response(headers: fields, body: Data("<!doctype html>".utf8)))
         let added = try await site.run("add", "\(site.url)/a.html")
-        #expect(
-            added.output.contains("\n         keeps its server's Access-Control-Allow-Credentials and "),
-            "\(added)"
-        )
+        let line = "\n         keeps its server's Access-Control-Allow-Credentials and "
+        #expect(added.output.contains(line), "\(added)")
         let headers = #"""
             "headers": { "Access-Control-Allow-Credentials": "true", \#
             "Access-Control-Allow-Origin": "https://example.com", \#

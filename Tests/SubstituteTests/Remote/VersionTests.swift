@@ -29,20 +29,16 @@ struct VersionTests {
     private func check() async throws -> String { try await site.run("check").output }
 
     private func setVersion(_ number: Int) throws {
-        let text = try #require(site.file("manifest.json")).replacing(
-            /"\$version": \d+/,
-            with: "\"$version\": \(number)"
-        )
-        try site.folder.write(text, to: "manifest.json")
+        let text = try #require(site.file("manifest.json"))
+        let changed = text.replacing(/"\$version": \d+/, with: "\"$version\": \(number)")
+        try site.folder.write(changed, to: "manifest.json")
     }
 
     @Test("update raises the number by one if it replaces a file, and leaves the rest of the manifest as it is")
     func raised() async throws {
         try await add("a.css", "b.css")
         let manifest = try #require(site.file("manifest.json"))
-        let unchanged = try await site.run("update")
-        #expect(!unchanged.output.contains("raised"))
-        #expect(site.file("manifest.json") == manifest)
+        #expect(try await !site.run("update").output.contains("raised"))
         site.set("/a.css", "a { color: red }\n", type: "text/css")
         #expect(try await !site.run("update", "--dry-run").output.contains("raised"))
         #expect(site.file("manifest.json") == manifest)
@@ -60,21 +56,7 @@ struct VersionTests {
         site.set("/a.css", "a { color: red }\n", type: "text/css")
         let result = try await site.run("update")
         #expect(result.output.hasPrefix("updated ") && !result.output.contains("raised"))
-        #expect(site.file("manifest.json") == manifest)
-        #expect(site.file(".substitute.json")?.contains("$version") == false)
-    }
-
-    @Test("A number that cannot be raised changes nothing")
-    func largest() async throws {
-        try await add("a.css", version: "\"$version\": 9007199254740991")
-        site.set("/a.css", "a { color: red }\n", type: "text/css")
-        let result = try await site.run("update")
-        #expect(result.status == 1)
-        #expect(
-            result.errors.contains("9007199254740992 is not a whole number from 0 to 9007199254740991"),
-            "\(result)"
-        )
-        #expect(site.file("\(site.name)/a.css") == "a.css { }\n")
+        #expect(site.file("manifest.json") == manifest && site.file(".substitute.json")?.contains("$version") == false)
     }
 
     @Test("check warns if files have changed and the number has not, and writes nothing")
@@ -85,8 +67,7 @@ struct VersionTests {
         try site.folder.write("a { color: red }\n", to: "\(site.name)/a.css")
         #expect(try await check().hasPrefix(Self.stale))
         #expect(try await site.run("check", "--strict").status == 1)
-        let json = try await site.run("check", "--format", "json")
-        #expect(json.output.contains("\"same-version\""))
+        #expect(try await site.run("check", "--format", "json").output.contains("\"same-version\""))
         #expect(site.file(".substitute.json") == record)
         // The same files again.
         try site.folder.write("a.css { }\n", to: "\(site.name)/a.css")
@@ -113,8 +94,7 @@ struct VersionTests {
     @Test("preview shows the number, in its list and on its page")
     func shown() async throws {
         try await add("a.css")
-        let list = try await site.run("preview", "--format", "text")
-        #expect(list.output.contains("\nversion 12, 1 URL, 1 file, "), "\(list)")
+        #expect(try await site.run("preview", "--format", "text").output.contains("\nversion 12, 1 URL, 1 file, "))
         #expect(try await site.run("preview").output.contains("\"version 12, 1 URL, 1 file, "))
     }
 }

@@ -13,16 +13,16 @@ protocol Browser: Sendable {
     /// - Throws: An error if the browser cannot be started.
     init(extensionFolder: URL?, address: URL) async throws
 
-    func stop()
-}
+    /// Loads a page.
+    func open(_ address: String) async throws
 
-/// Waits until a value is available, and returns it; throws after two minutes.
-private func eventually<Value: Sendable>(_ value: () async throws -> Value?) async throws -> Value {
-    for _ in 0..<1200 {
-        if let value = try await value() { return value }
-        try await Task.sleep(nanoseconds: 100_000_000)
-    }
-    throw POSIXError(.ETIMEDOUT)
+    /// Opens the toolbar page of the extension.
+    func openToolbar() async throws
+
+    /// Runs the body of an asynchronous function in the page, and returns its result.
+    func run(_ body: String) async throws -> String
+
+    func stop()
 }
 
 /// The only hosts that the tests' browsers can resolve; both resolve to this machine.
@@ -39,20 +39,20 @@ final class Firefox: Browser, @unchecked Sendable {
     private let profile: TemporaryFolder
     /// The connection to Firefox, which trusts the test's certificate only while this connection is open.
     private var marionette: Marionette?
+    /// The ID of the extension; "" for none.
+    private var extensionID = ""
 
     init(extensionFolder: URL?, address: URL) async throws {
         profile = try TemporaryFolder()
         let preferences: [String: Any] = [
             "marionette.port": 0, "network.dns.localDomains": testHosts.joined(separator: ","),
-            "app.update.enabled": false,
-            "browser.shell.checkDefaultBrowser": false, "datareporting.policy.dataSubmissionEnabled": false,
-            "dom.security.https_first": false,
-            "network.captive-portal-service.enabled": false, "network.connectivity-service.enabled": false,
-            "media.autoplay.default": 0,
+            "app.update.enabled": false, "browser.shell.checkDefaultBrowser": false, "dom.security.https_first": false,
+            "datareporting.policy.dataSubmissionEnabled": false, "network.captive-portal-service.enabled": false,
+            "network.connectivity-service.enabled": false, "media.autoplay.default": 0,
             "media.autoplay.blocking_policy": 0, "services.settings.server": "http://127.0.0.1:9/",
-            "app.normandy.enabled": false,
-            "security.sandbox.content.level": 0, "browser.safebrowsing.malware.enabled": false, "network.proxy.type": 0,
-            "browser.safebrowsing.phishing.enabled": false, "extensions.update.enabled": false,
+            "app.normandy.enabled": false, "security.sandbox.content.level": 0, "network.proxy.type": 0,
+            "browser.safebrowsing.malware.enabled": false, "browser.safebrowsing.phishing.enabled": false,
+            "extensions.update.enabled": false,
         ]
         let lines = try preferences.map { name, value in
             let value = try JSONSerialization.data(withJSONObject: value, options: .fragmentsAllowed)
@@ -77,50 +77,49 @@ final class Firefox: Browser, @unchecked Sendable {
 
     private func drive(_ extensionFolder: URL?, to address: URL) async throws {
         let file = profile.url.appendingPathComponent("MarionetteActivePort")
-        let found = try await eventually {
-            try? UInt16(String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines))
+        var port: UInt16?
+        try await wait(for: "Firefox") {
+            let text = try? String(contentsOf: file, encoding: .utf8)
+            port = text.flatMap { UInt16($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+            return port != nil
         }
-        marionette = try await onThread {
-            let marionette = try Marionette(port: found)
-            try marionette.send("WebDriver:NewSession", ["acceptInsecureCerts": true])
-            if let extensionFolder {
-                try marionette.send("Addon:Install", ["path": extensionFolder.path, "temporary": true])
-            }
-            try marionette.send("WebDriver:Navigate", ["url": address.absoluteString])
-            return marionette
+        let found = port ?? 0
+        marionette = try await onThread { try Marionette(port: found) }
+        try await send(("WebDriver:NewSession", ["acceptInsecureCerts": true]))
+        if let extensionFolder {
+            extensionID = try await send(("Addon:Install", ["path": extensionFolder.path, "temporary": true]))
         }
+        try await open(address.absoluteString)
     }
 
-    /// Opens the toolbar page of an extension.
-    func openToolbar(of id: String) async throws {
-        let marionette = marionette
-        try await onThread {
-            try marionette?.send("Marionette:SetContext", ["value": "chrome"])
-            let script = "return WebExtensionPolicy.getByID(arguments[0]).mozExtensionHostname"
-            let host = try marionette?.send("WebDriver:ExecuteScript", ["script": script, "args": [id]]) as? String
-            try marionette?.send("Marionette:SetContext", ["value": "content"])
-            try marionette?.send("WebDriver:Navigate", ["url": "moz-extension://\(host ?? "")/toolbar.html"])
-        }
-    }
-
-    /// Loads a page.
-    func open(_ address: String) async throws {
-        let marionette = marionette
-        try await onThread { _ = try marionette?.send("WebDriver:Navigate", ["url": address]) }
-    }
-
-    /// Removes an extension; the profile stays.
-    func removeExtension(_ id: String) async throws {
-        let marionette = marionette
-        try await onThread { _ = try marionette?.send("Addon:Uninstall", ["id": id]) }
-    }
-
-    /// Runs a script in the page, and returns its result.
-    func evaluate(_ script: String) async throws -> String? {
+    /// Sends commands, one after the other, and returns the result of the last one.
+    @discardableResult
+    private func send(_ commands: (String, [String: any Sendable])...) async throws -> String {
         let marionette = marionette
         return try await onThread {
-            try marionette?.send("WebDriver:ExecuteScript", ["script": script, "args": [String]()]) as? String
+            var result = ""
+            for (command, parameters) in commands {
+                result = try marionette?.send(command, parameters) as? String ?? ""
+            }
+            return result
         }
+    }
+
+    func openToolbar() async throws {
+        let script = "return WebExtensionPolicy.getByID(arguments[0]).mozExtensionHostname"
+        let host = try await send(
+            ("Marionette:SetContext", ["value": "chrome"]),
+            ("WebDriver:ExecuteScript", ["script": script, "args": [extensionID]])
+        )
+        try await send(("Marionette:SetContext", ["value": "content"]))
+        try await open("moz-extension://\(host)/toolbar.html")
+    }
+
+    func open(_ address: String) async throws { try await send(("WebDriver:Navigate", ["url": address])) }
+
+    func run(_ body: String) async throws -> String {
+        let script = "return (async () => { \(body) })()"
+        return try await send(("WebDriver:ExecuteScript", ["script": script, "args": [String]()]))
     }
 
     func stop() { process.stopGroup() }
@@ -163,7 +162,6 @@ private struct Marionette {
     }
 
     /// Sends a command, and waits for its answer: `[1, id, error, result]`.
-    @discardableResult
     func send(_ command: String, _ parameters: [String: Any]) throws -> Any? {
         let message = try JSONSerialization.data(withJSONObject: [0, 1, command, parameters] as [Any])
         try handle.write(contentsOf: Data("\(message.count):".utf8) + message)

@@ -12,11 +12,8 @@ import Testing
 struct MeasuredKindsTests {
     /// The documents; each column has a title, and a file with the measured results.
     private static let documents: [(path: String, columns: [(title: String, file: String)])] = [
-        (
-            "Tests/SubstituteTests/Fixtures/WebExtension.md",
-            [("Chromium", "WebExtension-Chromium"), ("Firefox", "WebExtension-Firefox")]
-        ),
-        ("Tests/WebKitGTK/README.md", [("with rules", "WebKitGTK-rules"), ("as a mirror", "WebKitGTK-mirror")]),
+        ("SubstituteTests/Fixtures/WebExtension.md", ["Chromium", "Firefox"].map { ($0, "WebExtension-\($0)") }),
+        ("WebKitGTK/README.md", [("with rules", "WebKitGTK-rules"), ("as a mirror", "WebKitGTK-mirror")]),
     ]
 
     /// Returns the result for each kind of resource on each page.
@@ -24,8 +21,7 @@ struct MeasuredKindsTests {
         let file = Repository.folder.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(file).txt")
         let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
         let starts = KindsSite.pages.map { page in
-            lines[0].range(of: " \(page)").map { lines[0].distance(from: lines[0].startIndex, to: $0.lowerBound) + 1 }
-                ?? 0
+            lines[0].range(of: " \(page)").map { lines[0][..<$0.lowerBound].count + 1 } ?? 0
         }
         var answers: [String: [String: String]] = [:]
         for line in lines.dropFirst().prefix(while: { !$0.isEmpty }) {
@@ -53,39 +49,18 @@ struct MeasuredKindsTests {
         let rows = Set(measured.flatMap(\.keys)).map { kind in (kind, measured.map { cell($0[kind] ?? [:]) }) }
             .sorted { $0.0.lowercased() < $1.0.lowercased() }
         let isPlain: ((String, [String])) -> Bool = { $0.1.allSatisfy { $0 == "bundle" } }
-        let head = [
-            "| kind | \(columns.map(\.title).joined(separator: " | ")) |",
-            "| --- |" + columns.map { _ in " --- |" }.joined(),
-        ]
-        return
-            (head + rows.filter { !isPlain($0) }.map { "| \($0.0) | \($0.1.joined(separator: " | ")) |" })
-            .joined(separator: "\n")
-            + "\n\nBoth columns are *bundle*, on every page, for these kinds:\n\(list(of: rows.filter(isPlain).map(\.0)))"
-    }
-
-    /// The groups of kinds; each has a heading, and words that occur in the names of its kinds.
-    ///
-    /// A kind belongs to the first group that fits.
-    private static let groups: [(title: String, words: [String])] = [
-        ("Workers", ["worker"]), ("Names", ["name "]), ("Pictures", ["picture", "poster", "symbol"]),
-        ("Styles and fonts", ["stylesheet", "CSS", "@import", "font", "text in"]),
-        ("Sounds and films", ["audio", "video", "subtitles"]), ("Scripts", ["script", "module", "WebAssembly"]),
-        ("Data", ["fetch", "XMLHttpRequest"]), ("Others", [""]),
-    ]
-
-    /// Returns a list with a line for each group of kinds.
-    private static func list(of kinds: [String]) -> String {
-        let grouped = Dictionary(grouping: kinds) { kind in
-            groups.firstIndex { $0.words.contains { $0.isEmpty || kind.contains($0) } } ?? groups.count - 1
-        }
-        let lines = grouped.sorted { $0.key < $1.key }.map { "- \(groups[$0].title): \($1.joined(separator: "; "))\n" }
-        return lines.joined()
+        let titles = columns.map(\.title).joined(separator: " | ")
+        let head = ["| kind | \(titles) |", "| --- |" + columns.map { _ in " --- |" }.joined()]
+        let lines = head + rows.filter { !isPlain($0) }.map { "| \($0.0) | \($0.1.joined(separator: " | ")) |" }
+        let plain = rows.filter(isPlain).map(\.0).joined(separator: "; ")
+        return lines.joined(separator: "\n")
+            + "\n\nBoth columns are *bundle*, on every page, for these kinds: \(plain).\n"
     }
 
     @Test("The tables show the measured results", arguments: documents.indices)
     func table(index: Int) throws {
         let (path, columns) = Self.documents[index]
-        let document = Repository.folder.appendingPathComponent(path)
+        let document = Repository.folder.appendingPathComponent("Tests/\(path)")
         let parts = try String(contentsOf: document, encoding: .utf8).components(separatedBy: "<!-- measured -->\n")
         try #require(parts.count == 3)
         let table = try Self.table(columns)

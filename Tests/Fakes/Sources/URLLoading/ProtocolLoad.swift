@@ -9,12 +9,7 @@ import FoundationNetworking
 /// `stopLoading()` has returned.
 // Mutable state is only accessed inside the lock.
 final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable {
-    private enum Stage {
-        case idle
-        case begun
-        case headed
-        case ended
-    }
+    private enum Stage { case idle, begun, headed, ended }
 
     private let task: URLSessionTask
     private let protocolClass: URLProtocol.Type
@@ -143,8 +138,6 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
         }
     }
 
-    func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {}
-    func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {}
 }
 
 /// The thread on which the classic loader calls all protocols; it never ends.

@@ -1,6 +1,11 @@
 import Foundation
 import FoundationNetworking
 
+// In this module the short names mean the fakes.
+typealias RealSession = FoundationNetworking.URLSession
+typealias RealTask = FoundationNetworking.URLSessionTask
+typealias RealDataTask = FoundationNetworking.URLSessionDataTask
+
 /// One request that Foundation's own session sends to a real server.
 ///
 /// The fake task receives what Foundation's session reports. As in an `Exchange`, the fake task itself follows
@@ -16,7 +21,7 @@ final class ServerLoad: NSObject, Load, FoundationNetworking.URLSessionDataDeleg
     ///
     /// Foundation on Linux reports it before the challenge, but Apple's systems report it only if no password follows.
     private var refusal: (head: URLResponse, body: Data)?
-    private var running: FoundationNetworking.URLSessionTask?
+    private var running: RealTask?
 
     init(_ request: URLRequest, for task: URLSessionTask, _ configuration: URLSessionConfiguration) {
         (original, self.task, self.configuration) = (request, task, configuration)
@@ -25,13 +30,12 @@ final class ServerLoad: NSObject, Load, FoundationNetworking.URLSessionDataDeleg
     func start() {
         let own = FoundationNetworking.URLSessionConfiguration.ephemeral
         own.httpAdditionalHeaders = configuration.httpAdditionalHeaders
-        own.timeoutIntervalForRequest = configuration.timeoutIntervalForRequest
         own.httpCookieStorage = configuration.httpCookieStorage
         own.urlCredentialStorage = configuration.urlCredentialStorage
         own.urlCache = nil
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
-        let session = FoundationNetworking.URLSession(configuration: own, delegate: self, delegateQueue: queue)
+        let session = RealSession(configuration: own, delegate: self, delegateQueue: queue)
         let running = session.dataTask(with: original.withoutProperties)
         lock.withLock { self.running = running }
         running.resume()
@@ -57,18 +61,15 @@ final class ServerLoad: NSObject, Load, FoundationNetworking.URLSessionDataDeleg
     /// If a redirect is not followed, Foundation on Linux reports no head, so it is taken from the task.
     private func report(_ response: URLResponse?) {
         guard let response, lock.withLock({ !state.isStopped && !state.hasHead }) else { return }
-        // The head of an interim response is not the last one.
-        if let status = (response as? HTTPURLResponse)?.statusCode, status >= 200 {
-            lock.withLock { state.hasHead = true }
-        }
+        lock.withLock { state.hasHead = true }
         task.receive(response)
     }
 
     // MARK: - URLSessionDataDelegate
 
     func urlSession(
-        _ session: FoundationNetworking.URLSession,
-        task running: FoundationNetworking.URLSessionTask,
+        _ session: RealSession,
+        task running: RealTask,
         willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -83,31 +84,21 @@ final class ServerLoad: NSObject, Load, FoundationNetworking.URLSessionDataDeleg
     }
 
     func urlSession(
-        _ session: FoundationNetworking.URLSession,
-        task running: FoundationNetworking.URLSessionTask,
+        _ session: RealSession,
+        task running: RealTask,
         didReceive challenge: URLAuthenticationChallenge,
-        completionHandler:
-            @escaping @Sendable (
-                FoundationNetworking.URLSession.AuthChallengeDisposition, URLCredential?
-            ) -> Void
+        completionHandler: @escaping @Sendable (RealSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         lock.withLock { refusal = nil }
         guard !isStopped else { return completionHandler(.cancelAuthenticationChallenge, nil) }
-        task.receive(challenge) { disposition, credential in
-            switch disposition {
-            case .useCredential: completionHandler(.useCredential, credential)
-            case .performDefaultHandling: completionHandler(.performDefaultHandling, credential)
-            case .cancelAuthenticationChallenge: completionHandler(.cancelAuthenticationChallenge, credential)
-            case .rejectProtectionSpace: completionHandler(.rejectProtectionSpace, credential)
-            }
-        }
+        task.receive(challenge, answered: completionHandler)
     }
 
     func urlSession(
-        _ session: FoundationNetworking.URLSession,
-        dataTask: FoundationNetworking.URLSessionDataTask,
+        _ session: RealSession,
+        dataTask: RealDataTask,
         didReceive response: URLResponse,
-        completionHandler: @escaping @Sendable (FoundationNetworking.URLSession.ResponseDisposition) -> Void
+        completionHandler: @escaping @Sendable (RealSession.ResponseDisposition) -> Void
     ) {
         let head = response as? HTTPURLResponse
         if head?.statusCode == 401, head?.value(forHTTPHeaderField: "WWW-Authenticate") != nil {
@@ -118,11 +109,7 @@ final class ServerLoad: NSObject, Load, FoundationNetworking.URLSessionDataDeleg
         completionHandler(.allow)
     }
 
-    func urlSession(
-        _ session: FoundationNetworking.URLSession,
-        dataTask: FoundationNetworking.URLSessionDataTask,
-        didReceive data: Data
-    ) {
+    func urlSession(_ session: RealSession, dataTask: RealDataTask, didReceive data: Data) {
         let isHeld = lock.withLock {
             refusal?.body += data
             return refusal != nil
@@ -132,11 +119,7 @@ final class ServerLoad: NSObject, Load, FoundationNetworking.URLSessionDataDeleg
         if !isStopped { task.receive(data) }
     }
 
-    func urlSession(
-        _ session: FoundationNetworking.URLSession,
-        task running: FoundationNetworking.URLSessionTask,
-        didCompleteWithError error: (any Error)?
-    ) {
+    func urlSession(_ session: RealSession, task running: RealTask, didCompleteWithError error: (any Error)?) {
         if error == nil {
             report(running.response)
             if let body = lock.withLock({ refusal?.body }), !isStopped { task.receive(body) }

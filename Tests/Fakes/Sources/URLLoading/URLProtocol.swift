@@ -7,16 +7,13 @@ public import FoundationNetworking
 open class URLProtocol: NSObject {
     /// A copy of the request, as in the header: `@property (readonly, copy) NSURLRequest *request`.
     public let request: URLRequest
-    public let cachedResponse: CachedURLResponse?
     public let client: (any URLProtocolClient)?
     /// The task of the load; nil only for a load without a task.
     public private(set) var task: URLSessionTask?
 
-    public required init(
-        request: URLRequest,
-        cachedResponse: CachedURLResponse?,
-        client: (any URLProtocolClient)?
-    ) { (self.request, self.cachedResponse, self.client) = (request, cachedResponse, client) }
+    public required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
+        (self.request, self.client) = (request, client)
+    }
 
     public required convenience init(
         task: URLSessionTask,
@@ -75,7 +72,6 @@ open class URLProtocol: NSObject {
 
 public protocol URLProtocolClient: NSObjectProtocol {
     func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
-    func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)
     func urlProtocol(
         _ protocol: URLProtocol,
         didReceive response: URLResponse,
@@ -85,5 +81,4 @@ public protocol URLProtocolClient: NSObjectProtocol {
     func urlProtocolDidFinishLoading(_ protocol: URLProtocol)
     func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error)
     func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge)
-    func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge)
 }

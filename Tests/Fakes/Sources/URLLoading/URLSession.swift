@@ -4,7 +4,7 @@ public import Foundation
 public import FoundationNetworking
 
 // These protocols have the methods that the library calls or implements. In Objective-C the methods are optional. Here,
-// the default implementation of a method does what the system does if a session's delegate lacks the method.
+// the default implementation does what the system does if a session's delegate lacks the method.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
 
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
@@ -38,14 +38,6 @@ extension URLSessionTaskDelegate {
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) { completionHandler(request) }
-
-    public func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) { completionHandler(.performDefaultHandling, nil) }
@@ -56,16 +48,8 @@ extension URLSessionTaskDelegate {
 /// This session always retains its delegate. A real session retains its delegate until the session is invalidated
 /// (NSURLSession.h).
 public final class URLSession: NSObject, @unchecked Sendable {
-    public enum AuthChallengeDisposition: Sendable {
-        case useCredential
-        case performDefaultHandling
-        case cancelAuthenticationChallenge
-        case rejectProtectionSpace
-    }
-
-    public enum ResponseDisposition: Sendable {
-        case allow
-    }
+    public typealias AuthChallengeDisposition = FoundationNetworking.URLSession.AuthChallengeDisposition
+    public typealias ResponseDisposition = FoundationNetworking.URLSession.ResponseDisposition
 
     public static let shared = URLSession(configuration: .default, delegateQueue: LoadingMode.serial.makeQueue())
 
@@ -112,7 +96,8 @@ public final class URLSession: NSObject, @unchecked Sendable {
         if let taker = classes.first(where: { $0.canInit(with: task) }) {
             return ProtocolLoad(taker, request, for: task)
         }
-        return Network.shared.isReal ? ServerLoad(request, for: task, copied) : Exchange(request, for: task, copied)
+        let isReal = Network.shared.answer == nil
+        return isReal ? ServerLoad(request, for: task, copied) : Exchange(request, for: task, copied)
     }
 }
 
@@ -123,12 +108,7 @@ protocol Load: AnyObject, Sendable {
 }
 
 public class URLSessionTask: NSObject, @unchecked Sendable {
-    public enum State {
-        case running
-        case suspended
-        case canceling
-        case completed
-    }
+    public enum State { case running, suspended, canceling, completed }
 
     public let originalRequest: URLRequest?
     public let taskIdentifier: Int
@@ -143,12 +123,12 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     private let turn = NSRecursiveLock()
     private let lock = NSLock()
     private var load: (any Load)?
-    private typealias Values = (state: State, request: URLRequest?, response: URLResponse?, error: (any Error)?)
+    private typealias Values = (state: State, request: URLRequest?, response: URLResponse?)
     private var values: Values
 
     fileprivate init(_ request: URLRequest, in session: URLSession) {
         (originalRequest, self.session) = (request, session)
-        values = (.suspended, request, nil, nil)
+        values = (.suspended, request, nil)
         taskIdentifier = Self.count.withLock { count in
             count += 1
             return count
@@ -166,7 +146,6 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     public var state: State { lock.withLock { values.state } }
     public var currentRequest: URLRequest? { lock.withLock { values.request } }
     public var response: URLResponse? { lock.withLock { values.response } }
-    public var error: (any Error)? { lock.withLock { values.error } }
 
     public func resume() {
         let isFirst = lock.withLock { () -> Bool in
@@ -212,15 +191,13 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     }
 
     func receive(_ response: URLResponse) {
-        enqueueWhileRunning({ $0.response = response }) { session, task, delegate in
-            delegate?.urlSession(session, dataTask: task, didReceive: response) { _ in }
+        enqueueWhileRunning({ $0.response = response }) {
+            $2?.urlSession($0, dataTask: $1, didReceive: response) { _ in }
         }
     }
 
     func receive(_ data: Data) {
-        enqueueWhileRunning { session, task, delegate in
-            delegate?.urlSession(session, dataTask: task, didReceive: data)
-        }
+        enqueueWhileRunning { $2?.urlSession($0, dataTask: $1, didReceive: data) }
     }
 
     /// Calls the delegate on its queue, unless the task has ended.
@@ -233,9 +210,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         lock.withLock {
             guard values.state == .running, let task = self as? URLSessionDataTask else { return }
             change(&values)
-            self.call { [session, taskDelegate] in
-                call(session, task, taskDelegate as? any URLSessionDataDelegate)
-            }
+            self.call { [session, taskDelegate] in call(session, task, taskDelegate as? any URLSessionDataDelegate) }
         }
     }
 
@@ -270,7 +245,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     func complete(_ error: (any Error)?) {
         lock.withLock {
             guard values.state != .completed else { return }
-            (values.state, values.error, load) = (.completed, error, nil)
+            (values.state, load) = (.completed, nil)
             session.tasks.withLock { $0.removeAll { $0 === self } }
             call { [self, session, taskDelegate] in
                 taskDelegate?.urlSession(session, task: self, didCompleteWithError: error)

@@ -8,15 +8,11 @@ public final class URLSessionConfiguration: NSObject, NSCopying, @unchecked Send
     public var protocolClasses: [AnyClass]? = []
     public var urlCache: URLCache? = URLCache.shared
     public var httpAdditionalHeaders: [AnyHashable: Any]?
-    public var timeoutIntervalForRequest: TimeInterval = 60
     public var urlCredentialStorage: URLCredentialStorage?
     public var httpCookieStorage: HTTPCookieStorage?
     public var httpShouldSetCookies = true
-    public var httpMaximumConnectionsPerHost = 6
     /// A Boolean value that indicates whether a load waits for a connection instead of failing.
     public var waitsForConnectivity = false
-    /// A Boolean value that indicates whether a load may use the network in Low Data Mode.
-    public var allowsConstrainedNetworkAccess = true
 
     public static var `default`: URLSessionConfiguration { URLSessionConfiguration() }
 
@@ -32,13 +28,10 @@ public final class URLSessionConfiguration: NSObject, NSCopying, @unchecked Send
         copy.protocolClasses = protocolClasses
         copy.urlCache = urlCache
         copy.httpAdditionalHeaders = httpAdditionalHeaders
-        copy.timeoutIntervalForRequest = timeoutIntervalForRequest
         copy.urlCredentialStorage = urlCredentialStorage
         copy.httpCookieStorage = httpCookieStorage
         copy.httpShouldSetCookies = httpShouldSetCookies
-        copy.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
         copy.waitsForConnectivity = waitsForConnectivity
-        copy.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
         return copy
     }
 }

@@ -24,12 +24,7 @@ public protocol WKURLSchemeTask: NSObjectProtocol {
 ///
 /// Swift cannot catch such an exception.
 public final class FakeTask: NSObject, WKURLSchemeTask, @unchecked Sendable {
-    public enum Event: Equatable {
-        case response(Int)
-        case data(Int)
-        case finish
-        case fail
-    }
+    public enum Event: Equatable { case response(Int), data(Int), finish, fail }
 
     public let request: URLRequest
     public private(set) var events: [Event] = []

@@ -3,15 +3,8 @@
 
 @MainActor
 public final class WKWebExtension: NSObject {
-    public struct Permission: Hashable, Sendable {
-        let name: String
-        public static let declarativeNetRequestWithHostAccess = Permission(name: "declarativeNetRequestWithHostAccess")
-    }
-
-    @MainActor
-    public final class MatchPattern: NSObject {
-        public static func allURLs() -> MatchPattern { MatchPattern() }
-    }
+    public enum Permission { case declarativeNetRequestWithHostAccess }
+    public struct MatchPattern { public static func allURLs() -> MatchPattern { MatchPattern() } }
 
     fileprivate let rules: [NSRegularExpression]
 
@@ -56,10 +49,7 @@ public final class WKWebExtensionContext: NSObject {
 
 @MainActor
 public final class WKWebExtensionController: NSObject {
-    @MainActor
-    public final class Configuration: NSObject {
-        public static func nonPersistent() -> Configuration { Configuration() }
-    }
+    public struct Configuration { public static func nonPersistent() -> Configuration { Configuration() } }
 
     /// The number of pages that are loaded before rules are applied; nil if rules are never applied.
     public static var pagesBeforeRules: Int? = 0

@@ -46,12 +46,9 @@ public final class WKWebView: NSObject {
     }
 
     /// Starts a load as a page would, and calls the handler of the request's scheme.
-    @discardableResult
     public func start(_ request: URLRequest) -> FakeTask? {
-        guard let scheme = request.url?.scheme, let handler = configuration.urlSchemeHandler(forURLScheme: scheme)
-        else {
-            return nil
-        }
+        let scheme = request.url?.scheme ?? ""
+        guard let handler = configuration.urlSchemeHandler(forURLScheme: scheme) else { return nil }
         let task = FakeTask(request)
         handler.webView(self, start: task)
         return task

@@ -7,7 +7,7 @@ import Testing
 
 extension InstalledTests {
     @Suite("What is left of a load", .everyLoadingMode)
-    struct LivingObjectsTests {
+    final class LivingObjectsTests: NetworkSuite {
         /// The way in which a load ends.
         enum End: String, CaseIterable {
             case file, silence, offline, status, network, failure, redirect, refusedRedirect, cancellation, invalidation
@@ -21,9 +21,8 @@ extension InstalledTests {
         }
 
         private func load(_ count: Int, until end: End) async throws {
-            let app = try App()
             // The network keeps the tasks that it has seen.
-            defer { withExtendedLifetime(app) { Network.shared.reset() } }
+            defer { Network.shared.asked = [] }
             Network.shared.isOffline = end == .offline
             Network.shared.answer = { exchange in
                 switch end {
@@ -32,9 +31,7 @@ extension InstalledTests {
                 case .failure: exchange.end(URLError(.serverCertificateUntrusted))
                 case .redirect, .refusedRedirect: exchange.redirect(to: "https://h/a")
                 // The load ends while its first events are being delivered.
-                case .cancellation, .invalidation:
-                    exchange.head(200)
-                    exchange.body("part")
+                case .cancellation, .invalidation: exchange.begin(200, "part")
                 case .file, .silence, .offline: break
                 }
             }
@@ -51,7 +48,7 @@ extension InstalledTests {
                 }
                 for await load in group {
                     switch end {
-                    case .file, .silence, .offline, .status, .redirect: #expect(load.text == "a file")
+                    case .file, .silence, .offline, .status, .redirect: #expect(load.text == Self.fileText)
                     case .network: #expect(load.text == "network")
                     case .failure: #expect(load.error == .serverCertificateUntrusted)
                     case .refusedRedirect: #expect(load.status == 302)

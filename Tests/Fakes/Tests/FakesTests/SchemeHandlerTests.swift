@@ -13,15 +13,12 @@ struct Views {
     let folder: TemporaryFolder
     let cache: SubstitutionCache
 
-    nonisolated static let sizes = [
-        "/empty": 0, "/small": 10, "/immediate": 1 << 16, "/large": 1 << 17, "/huge": 3 << 20,
-    ]
+    static let sizes = ["/empty": 0, "/small": 10, "/immediate": 1 << 16, "/large": 1 << 17, "/huge": 3 << 20]
 
     init(and more: String = "") throws {
         folder = try TemporaryFolder()
         for (path, size) in Self.sizes { try folder.write(Data(repeating: 1, count: size), to: "f\(path)") }
-        let manifest = Data(#"{ "https://h/": "f/"\#(more) }"#.utf8)
-        cache = try SubstitutionCache(manifestData: manifest, folder: folder.url)
+        cache = try folder.cache(#"{ "https://h/": "f/"\#(more) }"#)
     }
 
     func view(forwardingTo hosts: Set<String> = []) -> WKWebView {
@@ -40,62 +37,42 @@ struct Views {
     static func end(of task: FakeTask) async throws {
         while !task.hasEnded { try await Task.sleep(nanoseconds: 100_000) }
     }
-
-    /// Returns the cookie `a=1` of 127.0.0.1.
-    static func cookie() throws -> HTTPCookie {
-        let properties: [HTTPCookiePropertyKey: String] = [.name: "a", .value: "1", .domain: "127.0.0.1", .path: "/"]
-        return try #require(HTTPCookie(properties: properties))
-    }
-
-    /// Returns the sorted names of a store's cookies.
-    static func names(in store: WKHTTPCookieStore) async -> [String] {
-        await withCheckedContinuation { done in
-            store.getAllCookies { done.resume(returning: $0.map(\.name).sorted()) }
-        }
-    }
 }
 
 extension InstalledTests {
-    @Suite("The scheme handler, with tasks that crash on a wrong call", .realNetwork, .timeLimit(.minutes(5)))
+    @Suite("The scheme handler, with tasks that crash on a wrong call", .timeLimit(.minutes(5)))
     @MainActor
     struct SchemeHandlerTests {
-        @Test("A file is delivered whole and in order", arguments: Views.sizes.keys.sorted())
-        func whole(path: String) async throws {
+        @Test("A file is delivered whole and in order, and a small response before the start returns")
+        func whole() async throws {
             let views = try Views()
             let view = views.view()
-            let task = try #require(view.start(Views.request("substitution-https://h\(path)")))
-            try await Views.end(of: task)
-            #expect(
-                task.body.count == Views.sizes[path] && task.events.first == .response(200)
-                    && task.events.last == .finish
-            )
-            #expect(task.head?.url?.absoluteString == "substitution-https://h\(path)")
-        }
-
-        @Test("A small response is delivered before the start returns")
-        func immediate() throws {
-            let views = try Views()
-            for (path, event) in [("/small", FakeTask.Event.data(10)), ("/missing", .response(404))] {
-                let task = try #require(views.view().start(Views.request("substitution-https://h\(path)")))
-                #expect(task.hasEnded && task.events.contains(event))
+            for (path, size) in Views.sizes {
+                let task = try #require(view.start(Views.request("substitution-https://h\(path)")))
+                #expect(task.hasEnded || path != "/small")
+                try await Views.end(of: task)
+                #expect(task.body.count == size && task.events.first == .response(200) && task.events.last == .finish)
+                #expect(task.head?.url?.absoluteString == "substitution-https://h\(path)")
             }
+            let missing = try #require(view.start(Views.request("substitution-https://h/missing")))
+            #expect(missing.hasEnded && missing.events.first == .response(404))
         }
 
-        @Test("A task that is stopped inside a call receives no further call", arguments: 0..<5)
-        func stoppedInside(call: Int) async throws {
-            let views = try Views()
-            let view = views.view()
-            for path in Views.sizes.keys.sorted() {
-                let request = Views.request("substitution-https://h\(path)")
-                let task = FakeTask(request)
-                var calls = 0
-                task.afterEvent = { [unowned task] _ in
-                    if calls == call { MainActor.assumeIsolated { view.stop(task) } }
-                    calls += 1
+        @Test("A task that is stopped inside a call receives no further call")
+        func stoppedInside() async throws {
+            let view = try Views().view()
+            for path in Views.sizes.keys {
+                for call in 0..<5 {
+                    let task = FakeTask(Views.request("substitution-https://h\(path)"))
+                    var calls = 0
+                    task.afterEvent = { [unowned task] _ in
+                        if calls == call { MainActor.assumeIsolated { view.stop(task) } }
+                        calls += 1
+                    }
+                    view.configuration.urlSchemeHandler(forURLScheme: "substitution-https")?.webView(view, start: task)
+                    for _ in 0..<50 { await Task.yield() }
+                    #expect(calls <= call + 1 || task.hasEnded)
                 }
-                view.configuration.urlSchemeHandler(forURLScheme: "substitution-https")?.webView(view, start: task)
-                for _ in 0..<50 { await Task.yield() }
-                #expect(calls <= call + 1 || task.hasEnded)
             }
         }
 
@@ -110,10 +87,9 @@ extension InstalledTests {
             }
             defer { server.stop() }
             let views = try Views(and: #", "https://h/page": { "file": "f/small", "type": "text/html" }"#)
-            let authority = String(server.url.absoluteString.dropFirst("http://".count))
-            let mirror = "substitution-\(server.url.absoluteString)"
+            let (mirror, hosts) = ("substitution-\(server.url.absoluteString)", Set([server.url.absoluteString]))
             let before = FakeTask.living
-            let open = [views.view(forwardingTo: [authority]), views.view(forwardingTo: [authority])]
+            let open = [views.view(forwardingTo: hosts), views.view(forwardingTo: hosts)]
             var random = Numbers(state: 1)
             var running: [(view: WKWebView, task: FakeTask)] = []
             var (stopped, ended) = (0, 0)
@@ -138,8 +114,7 @@ extension InstalledTests {
             }
             for (_, task) in running { try await Views.end(of: task) }
             running = []
-            #expect(stopped > 300, "\(stopped)")
-            #expect(ended > 1_000, "\(ended)")
+            #expect(stopped > 300 && ended > 1_000, "\(stopped) \(ended)")
             // All tasks must be deallocated, although the views still exist.
             try await wait(for: "the tasks' end") { FakeTask.living == before }
             withExtendedLifetime(open) {}
@@ -152,9 +127,8 @@ extension InstalledTests {
         @Test("A load that fails is reported once, and a load that is stopped is not reported")
         func failures() async throws {
             let server = try LoopbackServer { _ in .text("x") }
-            let authority = String(server.url.absoluteString.dropFirst("http://".count))
             server.stop()
-            let view = try Views().view(forwardingTo: [authority])
+            let view = try Views().view(forwardingTo: [server.url.absoluteString])
             let mirror = "substitution-\(server.url.absoluteString)"
             let task = try #require(view.start(Views.request(mirror + "/x", from: mirror + "/")))
             try await Views.end(of: task)
@@ -165,75 +139,69 @@ extension InstalledTests {
             #expect(stopped.events.isEmpty)
         }
 
-        @Test("The view's cookies are sent to its own site, and the site's cookies are stored in the view")
+        @Test("Cookies of the view or SwiftUI page are sent to its own site, and the site's are stored in the view")
         func cookies() async throws {
             let server = try LoopbackServer { request in
                 .init(headers: ["Set-Cookie": "b=2; Path=/"], body: Data((request.headers["cookie"] ?? "-").utf8))
             }
             defer { server.stop() }
-            let authority = String(server.url.absoluteString.dropFirst("http://".count))
-            let view = try Views().view(forwardingTo: [authority])
-            let store = view.configuration.websiteDataStore.httpCookieStore
-            store.setCookie(try Views.cookie())
-            let mirror = "substitution-\(server.url.absoluteString)"
-            let task = try #require(view.start(Views.request(mirror + "/x", from: mirror + "/")))
+            let (views, mirror) = (try Views(), "substitution-\(server.url.absoluteString)")
+            let view = views.view(forwardingTo: [server.url.absoluteString])
+            var page = WebPage.Configuration()
+            page.websiteDataStore = .nonPersistent()
+            page.serveMirrors(from: views.cache, forwardingTo: [server.url.absoluteString])
+            let stores = [view.configuration.websiteDataStore.httpCookieStore, page.websiteDataStore.httpCookieStore]
+            let properties: [HTTPCookiePropertyKey: Any] = [.name: "a", .value: "1", .domain: "127.0.0.1", .path: "/"]
+            let cookie = try #require(HTTPCookie(properties: properties))
+            for store in stores { store.setCookie(cookie) }
+            let request = Views.request(mirror + "/x", from: mirror + "/")
+            let task = try #require(view.start(request))
             try await Views.end(of: task)
             #expect(String(decoding: task.body, as: UTF8.self) == "a=1")
-            #expect(await Views.names(in: store) == ["a", "b"])
+            let scheme = try #require(URLScheme("substitution-http"))
+            let handler = try #require(page.urlSchemeHandlers[scheme])
+            #expect(try await Self.events(of: handler, request) == "200 a=1")
+            let missing = try await Self.events(of: handler, Views.request("substitution-http://h/missing"))
+            #expect(missing.hasPrefix("404 "))
+            // A second call leaves the handlers unchanged.
+            page.serveMirrors(from: views.cache)
+            #expect(page.urlSchemeHandlers.count == 2)
+            let second = try #require(page.urlSchemeHandlers[scheme])
+            #expect(try await Self.events(of: second, request).hasPrefix("200 "))
+            for store in stores {
+                let names = await withCheckedContinuation { done in
+                    store.getAllCookies { done.resume(returning: $0.map(\.name).sorted()) }
+                }
+                #expect(names == ["a", "b"])
+            }
         }
 
-        @Test("A second call leaves the handlers of a configuration unchanged")
-        func twice() throws {
-            let views = try Views()
-            let configuration = WKWebViewConfiguration()
-            configuration.serveMirrors(from: views.cache)
-            let handler = configuration.urlSchemeHandler(forURLScheme: "substitution-https")
-            configuration.serveMirrors(from: try Views().cache)
-            #expect(configuration.urlSchemeHandler(forURLScheme: "substitution-https") === handler)
-            #expect(configuration.urlSchemeHandler(forURLScheme: "substitution-http") === handler)
+        private static func events(of handler: some URLSchemeHandler, _ request: URLRequest) async throws -> String {
+            var events: [String] = []
+            for try await result in handler.reply(for: request) {
+                switch result {
+                case .response(let response): events.append("\((response as? HTTPURLResponse)?.statusCode ?? 0)")
+                case .data(let data): events.append(String(decoding: data, as: UTF8.self))
+                }
+            }
+            return events.joined(separator: " ")
         }
 
-        @Test("Views release the cache")
+        @Test("Views release the cache, and a second call leaves the handlers of a configuration unchanged")
         func released() throws {
             weak var cache: SubstitutionCache?
             do {
                 let views = try Views()
                 cache = views.cache
                 let view = views.view(forwardingTo: ["h"])
+                let handler = view.configuration.urlSchemeHandler(forURLScheme: "substitution-https")
+                view.configuration.serveMirrors(from: try Views().cache)
+                for scheme in ["substitution-https", "substitution-http"] {
+                    #expect(view.configuration.urlSchemeHandler(forURLScheme: scheme) === handler)
+                }
                 _ = view.start(Views.request("substitution-https://h/small"))
             }
             #expect(cache == nil)
-        }
-
-        @Test("The fake crashes where the real task does")
-        func traps() async {
-            await #expect(processExitsWith: .failure) {
-                FakeTask(URLRequest(url: URL(fileURLWithPath: "/"))).didFinish()
-            }
-            await #expect(processExitsWith: .failure) {
-                FakeTask(URLRequest(url: URL(fileURLWithPath: "/"))).didReceive(Data([1]))
-            }
-            await #expect(processExitsWith: .failure) {
-                let task = FakeTask(URLRequest(url: URL(fileURLWithPath: "/")))
-                task.stop()
-                task.didFailWithError(URLError(.cancelled))
-            }
-            await #expect(processExitsWith: .failure) {
-                let url = URL(fileURLWithPath: "/")
-                let head = URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
-                let task = FakeTask(URLRequest(url: url))
-                task.didReceive(head)
-                task.didReceive(Data([1]))
-                task.didReceive(head)
-            }
-            await #expect(processExitsWith: .failure) {
-                let task = FakeTask(URLRequest(url: URL(fileURLWithPath: "/")))
-                task.didFailWithError(URLError(.cancelled))
-                task.didFailWithError(URLError(.cancelled))
-            }
-            await #expect(processExitsWith: .failure) {
-                await MainActor.run { WKWebViewConfiguration().setURLSchemeHandler(nil, forURLScheme: "https") }
-            }
         }
     }
 }

@@ -9,18 +9,8 @@ import FoundationNetworking
 ///
 /// A mirror is a URL with the prefix `substitution-` before its scheme.
 final class Browser: Sendable {
-    /// A request that the engine has sent to a mirror, and the status of the answer.
-    struct Answered: Hashable, Sendable {
-        let method: String
-        let url: String
-        let status: Int
-        /// True if a file of the app answers; false for other answers, such as responses from the network.
-        let isFile: Bool
-    }
-
     // The view is only used on GTK's thread.
     private nonisolated(unsafe) let view: UnsafeMutablePointer<WebKitWebView>
-    private let bridge: SchemeBridge
 
     /// Opens a view with its own storage.
     ///
@@ -36,7 +26,6 @@ final class Browser: Sendable {
         answering answer: @escaping @Sendable (URLRequest) -> SchemeReply
     ) async throws {
         let bridge = SchemeBridge(answer)
-        self.bridge = bridge
         let folder = expressions.isEmpty ? nil : try PageRulesFolder.path.get()
         view = try await GTKThread.perform {
             guard let context = webkit_web_context_new_ephemeral() else { throw BrowserError("there is no context") }
@@ -65,36 +54,29 @@ final class Browser: Sendable {
                 var ignored = local.map { UnsafePointer($0) } + [nil]
                 let settings = webkit_network_proxy_settings_new(proxy, &ignored)
                 defer { webkit_network_proxy_settings_free(settings) }
-                webkit_website_data_manager_set_network_proxy_settings(
-                    manager,
-                    WEBKIT_NETWORK_PROXY_MODE_CUSTOM,
-                    settings
-                )
+                let mode = WEBKIT_NETWORK_PROXY_MODE_CUSTOM
+                webkit_website_data_manager_set_network_proxy_settings(manager, mode, settings)
             }
             let settings = webkit_web_view_get_settings(view)
             // To print the page's console messages, set the environment variable CONSOLE.
-            webkit_settings_set_enable_write_console_messages_to_stdout(
-                settings,
-                ProcessInfo.processInfo.environment["CONSOLE"] == nil ? 0 : 1
-            )
+            let isPrinted = ProcessInfo.processInfo.environment["CONSOLE"] != nil
+            webkit_settings_set_enable_write_console_messages_to_stdout(settings, isPrinted ? 1 : 0)
             nonisolated(unsafe) let result = view
             return Unchecked(result)
         }.value
     }
 
-    /// The requests to mirrors, in the order of their answers.
-    var answered: [Answered] { bridge.answered }
-
     /// Loads a page, and waits until the page and all its resources are loaded.
     ///
     /// - Throws: ``BrowserError`` if the load fails.
     func load(_ url: String) async throws {
-        try await wait { webkit_web_view_load_uri(self.view, url) }
-    }
-
-    /// Reloads the page, and waits as ``load(_:)`` does.
-    func reload() async throws {
-        try await wait { webkit_web_view_reload(self.view) }
+        let problem: String? = await withCheckedContinuation { continuation in
+            GTKThread.post {
+                Loading(self.view) { continuation.resume(returning: $0) }.connect()
+                webkit_web_view_load_uri(self.view, url)
+            }
+        }
+        if let problem { throw BrowserError(problem) }
     }
 
     /// Begins to load a page, without waiting for it.
@@ -102,40 +84,20 @@ final class Browser: Sendable {
         try await GTKThread.perform { webkit_web_view_load_uri(self.view, url) }
     }
 
-    private func wait(_ begin: @escaping @Sendable () -> Void) async throws {
-        let problem: String? = try await withCheckedThrowingContinuation { continuation in
-            GTKThread.post {
-                Loading(self.view) { continuation.resume(returning: $0) }.connect()
-                begin()
-            }
-        }
-        if let problem { throw BrowserError(problem) }
-    }
-
     /// Runs the body of an asynchronous JavaScript function in the page, and returns the function's result as text.
     func evaluate(_ body: String) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             GTKThread.post {
-                webkit_web_view_call_async_javascript_function(
-                    self.view,
-                    body,
-                    -1,
-                    nil,
-                    nil,
-                    nil,
-                    nil,
-                    { source, result, data in
-                        let finish = Box<Result<String, any Error>>.take(data)
-                        var error: UnsafeMutablePointer<GError>?
-                        let view: UnsafeMutablePointer<WebKitWebView>? = source.map { cast($0) }
-                        guard let value = webkit_web_view_call_async_javascript_function_finish(view, result, &error)
-                        else {
-                            return finish(.failure(BrowserError(message(error))))
-                        }
-                        finish(.success(jsc_value_to_string(value).map { String(cString: $0) } ?? ""))
-                    },
-                    Box { continuation.resume(with: $0) }.retained
-                )
+                let done: GAsyncReadyCallback = { source, result, data in
+                    let finish = Box<Result<String, any Error>>.take(data)
+                    var error: UnsafeMutablePointer<GError>?
+                    let view: UnsafeMutablePointer<WebKitWebView>? = source.map { cast($0) }
+                    let value = webkit_web_view_call_async_javascript_function_finish(view, result, &error)
+                    guard let value else { return finish(.failure(BrowserError(message(error)))) }
+                    finish(.success(jsc_value_to_string(value).map { String(cString: $0) } ?? ""))
+                }
+                let box = Box { continuation.resume(with: $0) }.retained
+                webkit_web_view_call_async_javascript_function(self.view, body, -1, nil, nil, nil, nil, done, box)
             }
         }
     }
@@ -146,24 +108,20 @@ final class Browser: Sendable {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let isWritten: Bool = try await withCheckedThrowingContinuation { continuation in
             GTKThread.post {
-                webkit_web_view_get_snapshot(
-                    self.view,
-                    WEBKIT_SNAPSHOT_REGION_FULL_DOCUMENT,
-                    WEBKIT_SNAPSHOT_OPTIONS_NONE,
-                    nil,
-                    { source, result, data in
-                        let finish = Box<(OpaquePointer?, String)>.take(data)
-                        var error: UnsafeMutablePointer<GError>?
-                        let view: UnsafeMutablePointer<WebKitWebView>? = source.map { cast($0) }
-                        finish((webkit_web_view_get_snapshot_finish(view, result, &error), message(error)))
-                    },
-                    Box<(OpaquePointer?, String)> { surface, problem in
-                        guard let surface else { return continuation.resume(throwing: BrowserError(problem)) }
-                        let status = cairo_surface_write_to_png(surface, path)
-                        cairo_surface_destroy(surface)
-                        continuation.resume(returning: status == CAIRO_STATUS_SUCCESS)
-                    }.retained
-                )
+                let done: GAsyncReadyCallback = { source, result, data in
+                    let finish = Box<(OpaquePointer?, String)>.take(data)
+                    var error: UnsafeMutablePointer<GError>?
+                    let view: UnsafeMutablePointer<WebKitWebView>? = source.map { cast($0) }
+                    finish((webkit_web_view_get_snapshot_finish(view, result, &error), message(error)))
+                }
+                let box = Box<(OpaquePointer?, String)> { surface, problem in
+                    guard let surface else { return continuation.resume(throwing: BrowserError(problem)) }
+                    let status = cairo_surface_write_to_png(surface, path)
+                    cairo_surface_destroy(surface)
+                    continuation.resume(returning: status == CAIRO_STATUS_SUCCESS)
+                }.retained
+                let (region, options) = (WEBKIT_SNAPSHOT_REGION_FULL_DOCUMENT, WEBKIT_SNAPSHOT_OPTIONS_NONE)
+                webkit_web_view_get_snapshot(self.view, region, options, nil, done, box)
             }
         }
         guard isWritten else { throw BrowserError("the picture cannot be written") }
@@ -184,11 +142,7 @@ private final class Loading {
 
     func connect() {
         let changed: @convention(c) (OpaquePointer, WebKitLoadEvent, UnsafeMutableRawPointer) -> Void = {
-            _,
-            event,
-            data in
-            guard event == WEBKIT_LOAD_FINISHED else { return }
-            Unmanaged<Loading>.fromOpaque(data).takeUnretainedValue().end()
+            if $1 == WEBKIT_LOAD_FINISHED { Unmanaged<Loading>.fromOpaque($2).takeUnretainedValue().end() }
         }
         let failed:
             @convention(c) (
@@ -200,24 +154,11 @@ private final class Loading {
                 return 1
             }
         let data = Unmanaged.passRetained(self).toOpaque()
-        signals = [
-            g_signal_connect_data(
-                view,
-                "load-changed",
-                unsafeBitCast(changed, to: GCallback.self),
-                data,
-                nil,
-                GConnectFlags(0)
-            ),
-            g_signal_connect_data(
-                view,
-                "load-failed",
-                unsafeBitCast(failed, to: GCallback.self),
-                data,
-                nil,
-                GConnectFlags(0)
-            ),
+        let callbacks = [
+            ("load-changed", unsafeBitCast(changed, to: GCallback.self)),
+            ("load-failed", unsafeBitCast(failed, to: GCallback.self)),
         ]
+        signals = callbacks.map { g_signal_connect_data(view, $0, $1, data, nil, GConnectFlags(0)) }
     }
 
     private func end() {

@@ -1,21 +1,15 @@
 import Foundation
 import LocalSubstitutionCache
 import LoopbackServer
+import TestSupport
 
 /// A local server with the Demo's site, and a cache with the manifest of the Demo's app.
 final class DemoSite: Sendable {
     let server: LoopbackServer
     let cache: SubstitutionCache
 
-    static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     /// The address of the page.
     var page: String { server.url.absoluteString + "/" }
-
-    /// `host:port`.
-    var authority: String { String(server.url.absoluteString.dropFirst("http://".count)) }
 
     /// The sorted paths of the requests that reached the server, without duplicates.
     var requests: [String] { Set(server.requests.map(\.target)).sorted() }
@@ -26,8 +20,8 @@ final class DemoSite: Sendable {
     ///   and without the app's files.
     /// - Throws: An error if the server cannot start, or ``ManifestError``.
     init(isSame: Bool = false) throws {
-        let substitutions = Self.root.appendingPathComponent("Resources/Substitutions")
-        let remote = Self.root.appendingPathComponent("Demo/Site/RemoteSite")
+        let substitutions = Repository.folder.appendingPathComponent("Resources/Substitutions")
+        let remote = Repository.folder.appendingPathComponent("Demo/Site/RemoteSite")
         let types = [
             "html": "text/html; charset=utf-8", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
         ]

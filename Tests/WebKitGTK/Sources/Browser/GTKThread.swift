@@ -17,19 +17,11 @@ enum GTKThread {
 
     /// Runs a closure on GTK's thread at the next opportunity, without waiting for it.
     static func post(_ body: @escaping @Sendable () -> Void) {
-        final class Box {
-            let body: @Sendable () -> Void; init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        let run: GSourceFunc = { data in
+            Box<Void>.take(data)(())
+            return 0
         }
-        let box = Unmanaged.passRetained(Box(body)).toOpaque()
-        g_idle_add_full(
-            G_PRIORITY_DEFAULT,
-            { data in
-                if let data { Unmanaged<Box>.fromOpaque(data).takeRetainedValue().body() }
-                return 0
-            },
-            box,
-            nil
-        )
+        g_idle_add_full(G_PRIORITY_DEFAULT, run, Box<Void> { body() }.retained, nil)
     }
 
     private static func start() async throws { try await starting.value }

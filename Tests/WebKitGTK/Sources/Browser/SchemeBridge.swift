@@ -8,14 +8,10 @@ import FoundationNetworking
 /// Answers WebKitGTK's requests to mirrors with the replies of a closure.
 ///
 /// On Apple platforms, `SchemeHandler` does the same for `WKWebView`.
-final class SchemeBridge: @unchecked Sendable {
+final class SchemeBridge: Sendable {
     private let answer: @Sendable (URLRequest) -> SchemeReply
-    private let lock = NSLock()
-    private var log: [Browser.Answered] = []
 
     init(_ answer: @escaping @Sendable (URLRequest) -> SchemeReply) { self.answer = answer }
-
-    var answered: [Browser.Answered] { lock.withLock { log } }
 
     func register(in context: UnsafeMutablePointer<WebKitWebContext>) {
         let security = webkit_web_context_get_security_manager(context)
@@ -42,13 +38,12 @@ final class SchemeBridge: @unchecked Sendable {
         let task = Unchecked(task)
         guard let request = Self.request(of: task.value) else { return Self.fail(task.value, "no URL") }
         let reply = answer(request)
-        Task.detached { [self] in
+        Task.detached {
             var writer: FileHandle?
             do {
                 for try await element in reply {
                     switch element {
                     case .response(let response):
-                        note(request, response)
                         let pipe = Pipe()
                         writer = pipe.fileHandleForWriting
                         let reader = dup(pipe.fileHandleForReading.fileDescriptor)
@@ -64,19 +59,6 @@ final class SchemeBridge: @unchecked Sendable {
             } catch {}
             try? writer?.close()
         }
-    }
-
-    private func note(_ request: URLRequest, _ response: HTTPURLResponse) {
-        let url = request.url?.absoluteString ?? ""
-        let isFile =
-            response.value(forHTTPHeaderField: "Cache-Status")?.contains("LocalSubstitutionCache; hit") ?? false
-        let answered = Browser.Answered(
-            method: request.httpMethod ?? "",
-            url: url,
-            status: response.statusCode,
-            isFile: isFile
-        )
-        lock.withLock { log.append(answered) }
     }
 
     private static func request(of task: UnsafeMutablePointer<WebKitURISchemeRequest>) -> URLRequest? {

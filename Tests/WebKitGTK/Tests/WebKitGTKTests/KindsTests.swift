@@ -17,14 +17,14 @@ extension WebKitTests {
     /// Tests of a page that loads one resource of each kind from a server that counts the requests.
     @Suite("Kinds of resources of a page", .serialized)
     struct KindsTests {
-        private func reports(prefix: String, expressions: (SubstitutionCache) -> [String]) async throws
-            -> [KindsSite.Report]
-        {
+        private func reports(
+            prefix: String,
+            expressions: (SubstitutionCache) -> [String]
+        ) async throws -> [KindsSite.Report] {
             let folder = try TemporaryFolder()
             let site = try await KindsSite(in: folder, domain: "localhost", prefix: prefix)
             defer { site.stop() }
-            let manifest = folder.url.appendingPathComponent("manifest.json")
-            let cache = try SubstitutionCache(manifest: manifest)
+            let cache = try SubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
             let hosts = Set(site.bases.compactMap { WebOrigin($0)?.authority })
             let server = SchemeServer(cache, forwardingTo: prefix.isEmpty ? [] : hosts)
             let cookies = PageCookies([])
@@ -33,40 +33,25 @@ extension WebKitTests {
             return try await site.reports()
         }
 
-        @Test("Real pages, whose requests are redirected to mirrors by rules")
-        func rules() async throws {
+        @Test("Real pages, whose requests are redirected to mirrors by rules, and mirror pages")
+        func kinds() async throws {
             let without = try await reports(prefix: "") { _ in [] }
-            let with = try await reports(prefix: "") { cache in
+            let rules = try await reports(prefix: "") { cache in
                 Ruleset(cache.substitutions) { _ in nil }.rules.map(\.filter.regularExpression)
             }
-            try Repository.compare(
-                KindsSite.table(without: without, with: with),
-                withFixture: "SubstituteTests/Fixtures/WebKitGTK-rules.txt"
-            )
+            let mirrors = try await reports(prefix: MirrorURL.prefix) { _ in [] }
+            for (name, with) in [("rules", rules), ("mirror", mirrors)] {
+                let table = KindsSite.table(without: without, with: with)
+                try Repository.compare(table, withFixture: "SubstituteTests/Fixtures/WebKitGTK-\(name).txt")
+            }
         }
 
-        @Test("Mirror pages")
-        func mirrors() async throws {
-            let without = try await reports(prefix: "") { _ in [] }
-            let with = try await reports(prefix: MirrorURL.prefix) { _ in [] }
-            try Repository.compare(
-                KindsSite.table(without: without, with: with),
-                withFixture: "SubstituteTests/Fixtures/WebKitGTK-mirror.txt"
-            )
-        }
-    }
-}
-
-extension WebKitTests {
-    /// Tests of the page that `.ci/apple` shows on a Mac.
-    @Suite("Nine kinds of what a page loads")
-    struct NineKindsTests {
-        @Test("Who answers, on the page's own origin and as a mirror")
-        func kinds() async throws {
+        /// The page is the one that `.ci/apple` shows on a Mac.
+        @Test("Nine kinds of what a page loads, on the page's own origin and as a mirror")
+        func nine() async throws {
             let fixtures = Repository.folder.appendingPathComponent("Tests/LocalSubstitutionWebViewsTests/Fixtures")
             let kinds = try NineKinds(fixtures: fixtures)
             let cache = try SubstitutionCache(manifest: kinds.folder.url.appendingPathComponent("manifest.json"))
-            let authority = String(kinds.server.url.absoluteString.dropFirst("http://".count))
             var text = ""
             let pages = [
                 (Way.rules, "With rules", kinds.page), (.mirror, "As a mirror", kinds.page),
@@ -74,7 +59,7 @@ extension WebKitTests {
             ]
             for (way, title, page) in pages {
                 kinds.server.forgetRequests()
-                let browser = try await way.browser(cache, forwardingTo: [authority])
+                let browser = try await way.browser(cache, forwardingTo: [kinds.server.url.absoluteString])
                 try await browser.load(way.address(of: page.absoluteString))
                 var answers = ""
                 for _ in 0..<150 where !answers.contains("; ") {

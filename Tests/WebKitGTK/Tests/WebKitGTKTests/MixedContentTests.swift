@@ -30,11 +30,8 @@ extension WebKitTests {
         /// In an https page, a host without a scheme allows only https.
         static let policies = ["", "default-src 'unsafe-inline' plain.test 127.0.0.1:* x.localhost:*"]
 
-        private static let html: String? = try? String(
-            contentsOf: URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-                .appendingPathComponent("Pages/mixed.html"),
-            encoding: .utf8
-        )
+        private static let page = Repository.folder
+            .appendingPathComponent("Tests/WebKitGTK/Tests/WebKitGTKTests/Pages/mixed.html")
 
         private static let types = [
             "css": "text/css", "html": "text/html", "js": "text/javascript", "png": "image/png", "svg": "image/svg+xml",
@@ -57,7 +54,7 @@ extension WebKitTests {
                 case .loopback: plain.url.absoluteString
                 case .mirror: "substitution-http://\(named)"
                 }
-            let html = try #require(Self.html).replacingOccurrences(of: "BASE", with: base)
+            let html = try String(contentsOf: Self.page, encoding: .utf8).replacingOccurrences(of: "BASE", with: base)
             let header = policy.isEmpty ? "" : "add_header Content-Security-Policy \"\(policy)\";"
             let secure = try await Nginx(
                 "location / { default_type text/html; \(header) }",
@@ -70,8 +67,7 @@ extension WebKitTests {
             try folder.write(html, to: "page.html")
             let headers = policy.isEmpty ? "" : #", "headers": { "Content-Security-Policy": "\#(policy)" }"#
             let manifest = #"{ "\#(url)": { "file": "page.html"\#(headers) } }"#
-            let cache = try SubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
-            let server = SchemeServer(cache, forwardingTo: [named])
+            let server = SchemeServer(try folder.cache(manifest), forwardingTo: [named])
             let browser = try await Browser(proxy: plain.url.absoluteString) { server.reply(to: $0) }
             try await browser.begin(way.address(of: url))
             var title = ""

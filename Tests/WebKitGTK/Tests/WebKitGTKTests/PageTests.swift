@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Browser
+@testable import LocalSubstitutionArchive
 @testable import LocalSubstitutionCache
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
@@ -13,69 +14,50 @@ extension WebKitTests {
     @Suite("The Demo's page", .serialized)
     struct DemoPageTests {
         /// Shows the page, and returns a snapshot and the requests that its server received.
-        private func show(_ site: DemoSite, _ way: Way) async throws -> (picture: Data, requests: [String]) {
+        private func show(
+            _ site: DemoSite,
+            _ way: Way,
+            _ cache: SubstitutionCache? = nil,
+            _ archive: OfflineArchive? = nil
+        ) async throws -> (picture: Data, requests: [String]) {
             site.server.forgetRequests()
-            let browser = try await way.browser(site.cache, forwardingTo: [site.authority])
+            let browser = try await way.browser(cache ?? site.cache, forwardingTo: [site.page], archive)
             try await browser.load(way.address(of: site.page))
             let pictures = try await browser.evaluate("return [...document.images].filter(i => i.naturalWidth).length")
             #expect(pictures == "6")
             return (try await browser.picture(), site.requests)
         }
 
-        @Test("It requests only itself and the image that changes; as a mirror, only that image")
-        func requests() async throws {
-            let site = try DemoSite()
-            #expect(try await show(site, .network).requests.count == 9)
-            #expect(try await show(site, .rules).requests == ["/", "/live/tide.svg"])
-            #expect(try await show(site, .mirror).requests == ["/live/tide.svg"])
-        }
-
-        @Test("It looks the same in all three ways if the files are the same, and different if they are not")
-        func pictures() async throws {
+        @Test("With the app's files it requests only what changes, and looks the same if the files are the same")
+        func files() async throws {
             let (same, other) = (try DemoSite(isSame: true), try DemoSite())
+            let network = try await show(other, .network)
+            #expect(network.requests.count == 9)
+            let (rules, mirror) = (try await show(other, .rules), try await show(other, .mirror))
+            #expect(rules.requests == ["/", "/live/tide.svg"] && mirror.requests == ["/live/tide.svg"])
+            #expect(rules.picture != network.picture && rules.picture == mirror.picture)
             let expected = try await show(same, .network).picture
-            #expect(try await show(same, .rules).picture == expected)
-            #expect(try await show(same, .mirror).picture == expected)
-            let network = try await show(other, .network).picture
-            let bundle = try await show(other, .rules).picture
-            #expect(network != bundle)
-            #expect(try await show(other, .mirror).picture == bundle)
-        }
-    }
-
-    @Suite("A mirror with an archive")
-    struct ArchiveTests {
-        /// Shows a mirror in a process of its own, and returns the picture.
-        private func look(_ page: String, _ folder: TemporaryFolder) throws -> Data {
-            let look = Process()
-            look.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-                .appendingPathComponent("Look")
-            look.arguments =
-                [page, "--manifest", folder.url.path + "/manifest.json", "--archive", folder.url.path + "/archive"]
-                + ["-o", folder.url.path]
-            let picture = folder.url.appendingPathComponent("mirror.png")
-            try? FileManager.default.removeItem(at: picture)
-            try look.run()
-            look.waitUntilExit()
-            return try Data(contentsOf: picture)
+            for way in [Way.rules, .mirror] { #expect(try await show(same, way).picture == expected) }
         }
 
-        @Test("A page that was shown once looks the same in another process after its server has stopped")
-        func offline() throws {
+        @Test("A mirror that was shown once looks the same after its server has stopped, from another archive")
+        func offline() async throws {
             let (site, folder) = (try DemoSite(), try TemporaryFolder())
-            try folder.write("{}", to: "manifest.json")
-            let online = try look(site.page, folder)
-            #expect(site.requests.count == 9)
+            let cache = try folder.cache("{}")
+            func archive() throws -> OfflineArchive {
+                let directory = folder.url.appendingPathComponent("archive")
+                return try OfflineArchive(directory: directory, capacity: 10_000_000, hosts: ["127.0.0.1"])
+            }
+            let online = try await show(site, .mirror, cache, archive())
+            #expect(online.requests.count == 9)
             site.server.stop()
-            #expect(try look(site.page, folder) == online)
-            try FileManager.default.removeItem(at: folder.url.appendingPathComponent("archive"))
-            #expect(throws: CocoaError.self) { try look(site.page, folder) }
+            #expect(try await show(site, .mirror, cache, archive()).picture == online.picture)
         }
     }
 
     @Suite("Pages and SchemeServer", .serialized)
     struct PageTests {
-        /// A site with a page, and an app with files for the page's stylesheet and for a large download.
+        /// A site with a page, and an app with a file for the page's stylesheet.
         private struct Scene {
             let folder: TemporaryFolder
             let cache: SubstitutionCache
@@ -84,15 +66,10 @@ extension WebKitTests {
             init(_ respond: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response) throws {
                 folder = try TemporaryFolder()
                 try folder.write(":root { --who: first }", to: "site.css")
-                try folder.write(Data(count: 64 << 20), to: "huge.bin")
                 site = try LoopbackServer(respond)
-                let url = site.url.absoluteString
-                let manifest = #"{ "\#(url)/site.css": "site.css", "\#(url)/huge.bin": "huge.bin" }"#
-                try folder.write(manifest, to: "manifest.json")
+                try folder.write(#"{ "\#(site.url.absoluteString)/site.css": "site.css" }"#, to: "manifest.json")
                 cache = try SubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
             }
-
-            var authority: String { String(site.url.absoluteString.dropFirst("http://".count)) }
 
             static func html(_ text: String) -> LoopbackServer.Response {
                 .init(headers: ["Content-Type": "text/html"], body: Data(text.utf8))
@@ -108,7 +85,7 @@ extension WebKitTests {
         func reload(way: Way) async throws {
             let scene = try Scene { _ in Scene.html("<link rel=stylesheet href=/site.css>") }
             defer { scene.site.stop() }
-            let browser = try await way.browser(scene.cache, forwardingTo: [scene.authority])
+            let browser = try await way.browser(scene.cache, forwardingTo: [scene.site.url.absoluteString])
             let page = way.address(of: scene.site.url.absoluteString)
             try await browser.load(page + "/1")
             #expect(try await browser.evaluate(Self.who) == "first")
@@ -117,71 +94,6 @@ extension WebKitTests {
             try scene.cache.reload()
             try await browser.load(page + "/2")
             #expect(try await browser.evaluate(Self.who) == "second")
-        }
-
-        @Test("A response that may be cached is reused, even after its max-age")
-        func kept() async throws {
-            let asked = NSLock()
-            nonisolated(unsafe) var count = 0
-            let browser = try await Browser { request in
-                let isPage = request.url?.path.hasSuffix(".css") != true
-                let number = asked.withLock { () -> Int in
-                    count += isPage ? 0 : 1
-                    return count
-                }
-                let text = isPage ? "<link rel=stylesheet href=/a.css>" : ":root { --who: \(number) }"
-                let fields = ["Content-Type": isPage ? "text/html" : "text/css", "Cache-Control": "max-age=1"]
-                guard let url = request.url,
-                    let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
-                else { return SchemeReply(failure: URLError(.badURL)) }
-                return SchemeReply(head, Data(text.utf8))
-            }
-            for page in ["1", "2"] {
-                try await browser.load("substitution-https://h/\(page)")
-                #expect(try await browser.evaluate(Self.who) == "1")
-                // Wait for longer than the response's `max-age`.
-                try await Task.sleep(nanoseconds: 1_500_000_000)
-            }
-        }
-
-        /// Counts the loads that have begun, and the loads that have ended.
-        private final class Loads: @unchecked Sendable {
-            private let lock = NSLock()
-            private var (begun, ended) = (0, 0)
-
-            func begin() { lock.withLock { begun += 1 } }
-            func end() { lock.withLock { ended += 1 } }
-            var open: Int { lock.withLock { begun - ended } }
-            var all: Int { lock.withLock { begun } }
-        }
-
-        @Test("A page that is closed in the middle of a large file leaves no load open")
-        func left() async throws {
-            let scene = try Scene { _ in Scene.html("<script>fetch('/huge.bin').then(a => a.arrayBuffer())</script>") }
-            defer { scene.site.stop() }
-            let server = SchemeServer(scene.cache, forwardingTo: [scene.authority])
-            let loads = Loads()
-            let browser = try await Browser { request in
-                loads.begin()
-                let reply = server.reply(to: request)
-                return SchemeReply(
-                    AsyncThrowingStream { continuation in
-                        let delivery = Task { await reply.deliver(to: continuation) }
-                        continuation.onTermination = { _ in
-                            delivery.cancel()
-                            loads.end()
-                        }
-                    }
-                )
-            }
-            let page = Way.mirror.address(of: scene.site.url.absoluteString)
-            for number in 0..<20 {
-                try await browser.load("\(page)/\(number)")
-                try await Task.sleep(nanoseconds: UInt64(number) * 3_000_000)
-            }
-            try await browser.load("about:blank")
-            try await wait(for: "the end of \(loads.open) loads") { loads.open == 0 }
-            #expect(loads.all > 30, "\(loads.all)")
         }
 
         @Test("A mirror page loads what its policy allows, and lacks the features that the documentation lists")
@@ -197,7 +109,7 @@ extension WebKitTests {
                 return page
             }
             defer { scene.site.stop() }
-            let browser = try await Way.mirror.browser(scene.cache, forwardingTo: [scene.authority])
+            let browser = try await Way.mirror.browser(scene.cache, forwardingTo: [scene.site.url.absoluteString])
             try await browser.load(Way.mirror.address(of: scene.site.url.absoluteString) + "/page")
             #expect(try await browser.evaluate(Self.who) == "first")
             let lacks = """
@@ -241,10 +153,7 @@ extension WebKitTests {
             await new Promise(done => setTimeout(done, 500));
             """
 
-        @Test(
-            "A hostile page neither reads nor writes through the proxy, in a view or in a frame",
-            arguments: [true, false]
-        )
+        @Test("A hostile page neither reads nor writes by the mirror, in a view or frame", arguments: [true, false])
         func hostile(isFrame: Bool) async throws {
             let scene = try Scene { request in
                 request.path == "/page"
@@ -263,13 +172,11 @@ extension WebKitTests {
                 )
             }
             defer { evil.stop() }
-            let browser = try await Way.mirror.browser(scene.cache, forwardingTo: [scene.authority])
+            let browser = try await Way.mirror.browser(scene.cache, forwardingTo: [scene.site.url.absoluteString])
             // The site sets a session cookie.
             try await browser.load(target + "/login")
             scene.site.forgetRequests()
-            try await browser.begin(
-                isFrame ? "\(target)/page?\(evil.url.absoluteString)/" : evil.url.absoluteString + "/"
-            )
+            try await browser.begin((isFrame ? "\(target)/page?" : "") + evil.url.absoluteString + "/")
             var report: String?
             for _ in 0..<300 where report == nil {
                 try await Task.sleep(nanoseconds: 100_000_000)
@@ -278,10 +185,7 @@ extension WebKitTests {
             let results = try #require(report)
             #expect(!results.contains("secret"), "\(results)")
             let reached = scene.site.requests.filter { $0.path != "/page" }
-            #expect(
-                reached.allSatisfy { $0.method == "GET" && $0.headers["cookie"] == nil },
-                "\(reached.map { "\($0.method) \($0.target) \($0.headers)" })"
-            )
+            #expect(reached.allSatisfy { $0.method == "GET" && $0.headers["cookie"] == nil }, "\(reached)")
             // The page's own requests are sent, with the session cookie.
             try await browser.load(target + "/page?about:blank")
             let own = try await browser.evaluate("return (await fetch('/own', { method: 'POST', body: 'x' })).text()")
@@ -309,7 +213,7 @@ extension WebKitTests {
                         "old": "https://cdn.test/old/app.js", "https://cdn.test/whole.js": "https://cdn.test/three.js"
                       },
                       "scopes": { "https://cdn.test/old/": { "three": "https://CDN.test:443/old/three.js" } },
-                      "integrity": { "https://cdn.test/three.js": "INTEGRITY" }
+                      "integrity": { "https://cdn.test/three.js": "sha256-hgZxZw/spPiwcmHPbqB+9jgpcAujtpOy81FvuiO/xv8=" }
                     }
                     </script>
                     <script type="module">
@@ -322,20 +226,8 @@ extension WebKitTests {
                     <img src="..\\img\\a.svg"><img src="https:b.svg"><img src="\\\\cdn.test\\c.svg"><img src="///cdn.test/c.svg">
                     """
                 ),
-            ] {
-                try folder.write(text, to: name)
-            }
-            let digest = try await Program.run(
-                "/bin/sh",
-                ["-c", "openssl dgst -sha256 -binary cdn/three.js | openssl base64 -A"],
-                in: folder.url
-            )
-            let page = folder.url.appendingPathComponent("site/dir/index.html")
-            let html = try String(contentsOf: page, encoding: .utf8)
-            let promised = html.replacingOccurrences(of: "INTEGRITY", with: "sha256-\(digest.output)")
-            try Data(promised.utf8).write(to: page)
-            let manifest = #"{ "https://site.test/": "site/", "https://cdn.test/": "cdn/" }"#
-            let cache = try SubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
+            ] { try folder.write(text, to: name) }
+            let cache = try folder.cache(#"{ "https://site.test/": "site/", "https://cdn.test/": "cdn/" }"#)
             let browser = try await Way.mirror.browser(cache, forwardingTo: [])
             try await browser.load("substitution-https://site.test/dir/")
             var title = "-"
@@ -344,35 +236,29 @@ extension WebKitTests {
                 return title != "-"
             }
             #expect(title == "scene tools old scene 1")
-            #expect(
-                try await browser.evaluate("return [...document.images].map(i => i.naturalWidth).join()") == "9,9,9,9"
-            )
+            let widths = try await browser.evaluate("return [...document.images].map(i => i.naturalWidth).join()")
+            #expect(widths == "9,9,9,9")
         }
 
         @Test("WebKit's own compiler accepts every generated expression")
         func expressions() async throws {
             let folder = try TemporaryFolder()
-            try folder.write("x", to: "a.css")
-            for name in [
-                "a b.css", "ü.css", "[1]*.css", "a'b\"c|d^e%f.css", "x(1),y+.css", "{2}$.css",
-                "\(String(repeating: "n", count: 200)).css",
-            ] {
-                try folder.write("x", to: "f/\(name)")
+            let long = String(repeating: "n", count: 200)
+            for name in ["a b", "ü", "[1]*", "a'b\"c|d^e%f", "x(1),y+", "{2}$", long] {
+                try folder.write("x", to: "f/\(name).css")
             }
+            try folder.write("x", to: "a.css")
             let manifest = """
                 { "//h/": "f/", "https://h/q.*|^${}()[].css?a=1&b=|": "a.css",
                   "//[::1]:8080/a": { "file": "a.css", "ignoreQuery": true },
                   "https://x/b?c=d": { "file": "a.css", "ignoreQuery": ["v", "utm_*", "a.b|c"] } }
                 """
-            let cache = try SubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
-            let pages = try PageExtension(cache.substitutions, name: "manifest.json")
-            struct Rule: Decodable {
-                struct Condition: Decodable { let regexFilter: String }
-                let condition: Condition
-            }
-            let rules = try JSONDecoder().decode([Rule].self, from: try #require(pages.files["rules.json"]))
-            #expect(rules.count > 20)
-            try await ContentFilter.compile(rules.map(\.condition.regexFilter))
+            let pages = try PageExtension(folder.cache(manifest).substitutions, name: "manifest.json")
+            let file = try #require(pages.files["rules.json"])
+            let rules = try #require(JSONSerialization.jsonObject(with: file) as? [[String: Any]])
+            let expressions = rules.compactMap { ($0["condition"] as? [String: Any])?["regexFilter"] as? String }
+            #expect(rules.count > 20 && expressions.count == rules.count)
+            try await ContentFilter.compile(expressions)
             for refused in ["a|b", "\\d", "a{2}"] {
                 await #expect(throws: BrowserError.self) { try await ContentFilter.compile([refused]) }
             }
