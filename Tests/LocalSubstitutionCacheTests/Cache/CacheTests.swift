@@ -51,7 +51,7 @@ final class CacheTests: CacheSuite {
     func entryFields() throws {
         let manifest = """
             { "https://example.com/a": { "file": "site.css", "type": "application/json", "headers": { "X-A": "b" } },
-              "https://example.com/b": { "file": "site.css", "headers": { "access-control-allow-origin": null } },
+              "https://example.com/b": { "file": "site.css", "headers": { "ACCESS-Control-allow-origin": null } },
               "https://example.com/c": { "file": "site.css", "headers": { "access-control-allow-origin": "https://x" } } }
             """
         let cache = try cache(manifest)

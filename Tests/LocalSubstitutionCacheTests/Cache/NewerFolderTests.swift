@@ -58,6 +58,7 @@ struct NewerFolderTests {
             (manifest, "\(start) }" + String(repeating: " ", count: 16_000_000), nil, .unreadableManifest),
             (manifest, nil, "../other.json", .unreadableFile), ("downloads/x", nil, "/etc/passwd", .outsideFolder),
             ("downloads/b.js", "\u{FEFF}\n <!DOCTYPE HTML><title>Sign in</title>", nil, .wrongContent),
+            ("downloads/a.woff2", "<!doctype html>", nil, .wrongContent),
             ("downloads/data.json", "<html><title>Not found</title></html>", nil, .wrongContent),
             ("downloads", "\(start) }", nil, .unreadableManifest),
         ]

@@ -34,6 +34,20 @@ extension InstalledTests {
             #expect(head.statusCode == status && data == Data("refused".utf8))
         }
 
+        @Test("A class of statuses holds for its hundred, and a lost connection, but no untrusted server, is offline")
+        func outcomes() {
+            let statuses = [399, 400, 499, 500, 599, 600]
+            let classes: [Substitution.Condition] = [.clientError, .serverError]
+            let held = classes.map { condition in statuses.filter { condition.holds(after: .status($0)) } }
+            #expect(held == [[400, 499], [500, 599]])
+            let codes: [URLError.Code] = [
+                .networkConnectionLost, .notConnectedToInternet, .serverCertificateUntrusted, .badServerResponse,
+                .cancelled,
+            ]
+            let errors = codes.map { NSError(domain: NSURLErrorDomain, code: $0.rawValue) }
+            #expect(errors.map(\.meansOffline) == [true, true, false, false, false])
+        }
+
         @Test("A request that times out is answered with the file, unless a delegate already received network bytes")
         func timedOut() async throws {
             let body = Data(repeating: 97, count: 100_000)

@@ -152,6 +152,20 @@ extension InstalledTests {
             #expect(!SubstitutionURLProtocol.canInit(with: app.request("page")))
         }
 
+        @Test("A slow reader gets the newest thousand events")
+        func slowReader() async throws {
+            let cache = try folder.cache("{ \"https://h/old.txt\": \"a.txt\", \"https://h/new.txt\": \"a.txt\" }")
+            let events = cache.events
+            for name in ["old"] + Array(repeating: "new", count: 1000) {
+                _ = cache.cachedResponse(for: URLRequest(url: try #require(URL(string: "https://h/\(name).txt"))))
+            }
+            for reporter in cache.observers?.events ?? [] { reporter.queue.sync {} }
+            let names = await events.prefix(1000).reduce(into: Set<String>()) {
+                $0.insert($1.url.url.lastPathComponent)
+            }
+            #expect(names == ["new.txt"])
+        }
+
         @Test("The reader of a stream may call the cache and load requests, and ends with the cache")
         func reader() async throws {
             var cache: SubstitutionCache? = try folder.cache("{ \"https://h/a.txt\": \"a.txt\" }")

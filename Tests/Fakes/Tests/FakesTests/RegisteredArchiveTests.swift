@@ -63,6 +63,10 @@ extension InstalledTests {
                 #expect(archive.copies.map(\.url.path) == ["/a"])
                 #expect(archive.refusalCounts == [.responseField("Set-Cookie"): 1])
             }
+            // An entry for the target wins over the copy.
+            try installArchive("{ \"\(site.url)/page\": { \"file\": \"a.txt\", \"when\": \"offline\" } }")
+            let client = StrictClient()
+            #expect(await client.load(client.session().dataTask(with: request("a", of: site))).text == "")
         }
 
         @Test("While a copy is being read, other loads go on, and the task may be cancelled")
