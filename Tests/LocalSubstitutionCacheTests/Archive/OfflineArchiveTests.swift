@@ -140,6 +140,23 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         }
     }
 
+    @Test("The fields that a session adds and the cookies in its storage are those of its requests")
+    func sessionFields() throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        #expect(SessionFields(configuration).added(to: try request("a")) == (try request("a")))
+        configuration.httpAdditionalHeaders = ["X-User-Id": 1, "Accept": "a"]
+        let host = "example.com"
+        let cookie = try #require(HTTPCookie(properties: [.name: "a", .value: "b", .domain: host, .path: "/c"]))
+        let storage = try #require(configuration.httpCookieStorage)
+        storage.setCookie(cookie)
+        defer { storage.deleteCookie(cookie) }
+        let fields = SessionFields(configuration)
+        var own = URLRequest(url: try #require(URL(string: "https://b.example/")))
+        own.setValue("b", forHTTPHeaderField: "Accept")
+        #expect(fields.added(to: own).allHTTPHeaderFields == ["X-User-Id": "1", "Accept": "b"])
+        #expect(fields.added(to: try request("c")).value(forHTTPHeaderField: "Cookie") == "")
+    }
+
     @Test("The bytes that wait for the disk are bounded, even if one URL is kept again and again")
     func waiting() throws {
         let big = try makeArchive(capacity: 100_000_000)

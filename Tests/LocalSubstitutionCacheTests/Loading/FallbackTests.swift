@@ -328,7 +328,7 @@ extension InstalledTests {
             let result = Task { try? await kind.load(site.request, in: session) }
             await site.server.waitForRequests(path == "/when" ? 1 : 2)
             let load = try #require(Impatient.last)
-            while !load.hasHead { await Task.yield() }
+            try await wait(for: "the head") { load.hasHead }
             load.endPatience(try #require(load.first.patience))
             gate.open()
             // This body never ends.
