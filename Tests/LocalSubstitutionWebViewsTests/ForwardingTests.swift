@@ -271,7 +271,8 @@ final class ForwardingTests: SchemeSuite {
         "A site sets cookies for itself only",
         arguments: [
             ("https://www.a.org/", "a=1", true), ("https://www.a.org/", "a=1; Domain=.A.org", true),
-            ("https://www.a.org/", "a=1; Domain=b.a.org", false), ("https://www.a.org/", "a=1; Domain=org", false),
+            ("https://www.a.org/", "a=1; Domain=b.a.org", false), ("https://a.org/", "a=1; Domain=www.a.org", false),
+            ("https://www.a.org/", "a=1; Domain=org", false),
             ("https://www.a.org/", "a=1; Domain=bank.example", false),
             ("https://www.a.org/", "a=; Domain=bank.example; Expires=Thu, 01 Jan 1970 00:00:00 GMT", false),
             ("https://evila.org/", "a=1; Domain=a.org", false), ("https://127.0.0.1/", "a=1; Domain=0.0.1", false),

@@ -90,6 +90,24 @@ struct CheckTests {
         }
     }
 
+    @Test(
+        "A file that may not be read is an error",
+        .enabled(if: getuid() != 0 || Program.find("setpriv") != nil, "the superuser may read every file")
+    )
+    func unreadable() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("{ \"https://h/a\": \"a.txt\" }", to: "manifest.json")
+        try folder.write("x", to: "a.txt")
+        #expect(chmod(folder.url.appendingPathComponent("a.txt").path, 0) == 0)
+        let asNobody = ["--reuid=65534", "--regid=65534", "--clear-groups", Tool.url.path, "check"]
+        let result =
+            try await getuid() == 0
+            ? Program.run(#require(Program.find("setpriv")), asNobody, in: folder.url)
+            : Tool.run(["check"], in: folder.url)
+        #expect(result.output.hasPrefix("manifest.json:1:18: error: \"a.txt\" cannot be read: Permission denied\n"))
+        #expect(result.status == 1)
+    }
+
     @Test("Valid content that looks like another format, and content that is not examined, causes no warning")
     func rightContents() async throws {
         let page =

@@ -44,8 +44,13 @@ struct FollowTests {
         let process = try await ServingProcess(Tool.url, ["preview", "--serve", "--outdated"], in: site.folder.url)
         defer { process.stop() }
         let page = try #require(URL(string: try await process.address(after: "Open ")))
+        // Other tests install a cache, whose protocol the shared session and later configurations ask.
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = []
+        let session = URLSession(configuration: configuration)
+        defer { session.finishTasksAndInvalidate() }
         try await wait(for: "the mark") {
-            let (data, _) = try await URLSession.shared.data(from: page)
+            let (data, _) = try await session.data(from: page)
             return String(decoding: data, as: UTF8.self).contains("outdated: its server has another version")
         }
     }

@@ -143,7 +143,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
     @Test("The fields that a session adds and the cookies in its storage are those of its requests")
     func sessionFields() throws {
         let configuration = URLSessionConfiguration.ephemeral
-        #expect(SessionFields(configuration).added(to: try request("a")) == (try request("a")))
+        #expect(SessionFields(configuration).added(to: try request("a")).allHTTPHeaderFields?.isEmpty != false)
         configuration.httpAdditionalHeaders = ["X-User-Id": 1, "Accept": "a"]
         let host = "example.com"
         let cookie = try #require(HTTPCookie(properties: [.name: "a", .value: "b", .domain: host, .path: "/c"]))

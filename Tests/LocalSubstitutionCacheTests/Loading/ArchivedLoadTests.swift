@@ -231,9 +231,9 @@ extension InstalledTests {
             let page = try Page()
             defer { page.server.stop() }
             try setFileDate(Date(timeIntervalSinceNow: -60))
-            let manifest = page.manifest(when: "\"1s\"")
-            let (_, session) = try launch(manifest, makeArchive(keepsNetworkFirst: true))
-            #expect(try await source(of: page.request, .async, in: session) == "network")
+            let (_, first) = try launch(page.manifest(when: "\"60s\""), makeArchive(keepsNetworkFirst: true))
+            #expect(try await source(of: page.request, .async, in: first) == "network")
+            let (_, session) = try launch(page.manifest(when: "\"1s\""), makeArchive(keepsNetworkFirst: true))
             _ = page.answer.locked.replace(with: .init(transfer: .silent))
             page.server.forgetRequests()
             async let load = TaskKind.async.load(page.request, in: session)

@@ -196,6 +196,23 @@ extension InstalledTests {
             #expect((configuration.protocolClasses ?? []).elementsEqual(classes) { $0 == $1 })
         }
 
+        @Test("finishTasksAndInvalidate() right after resume() lets every load end")
+        func finishing() async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            for path in ["200", "503", "moved", "moved-twice"] {
+                let client = StrictClient()
+                let session = client.session()
+                let task = session.dataTask(with: server.request(path))
+                async let load = client.load(task)
+                while task.state == .suspended { await Task.yield() }
+                session.finishTasksAndInvalidate()
+                let text = await load.body
+                #expect(text == NetworkFirstSite.body || text == Data(Self.networkText.utf8))
+                #expect(client.complaints == [])
+            }
+        }
+
         // Only on Linux does the library wrap a session's own cache in a `FrontCache`.
         #if canImport(FoundationNetworking)
         private func session(_ cache: URLCache?) -> URLSession {

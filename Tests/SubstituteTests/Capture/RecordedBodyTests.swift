@@ -139,7 +139,7 @@ struct RecordedBodyTests {
             }
             let before = try peak()
             #expect(try await site.take(recording).output.hasPrefix("\(count) entries "))
-            #expect(try peak() - before < 75_000_000 + 8 * recording.count)
+            #expect(try peak() - before < 40_000_000 + 8 * recording.count)
         }
     }
     #endif

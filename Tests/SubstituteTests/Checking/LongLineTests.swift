@@ -34,6 +34,8 @@ private let longManifests: [[String]] = [
     ["{ \"https://h/a\": { \"file\": \"a.txt\", \"type\": \"text/html", " ", "x\" } }"],
     ["{\n", "\"a\n"], ["{\n", "\""], ["", "- ", "!"], ["//", "a.b:", "!"], ["{", "/* */"],
     ["", "+ \"a\": \"a.txt\",\n"],
+    // A row of empty cells.
+    ["\"https://example.com", "\t", "\" \u{0}}"],
 ]
 
 /// The beginning, the repeated part, and the end of a file's content.
@@ -80,6 +82,30 @@ struct LongLineTests {
         let growth = Growth.whenEightfold(2000) { count in
             #expect(!CacheBuster.isOne(.init(text: Substring("v=1" + String(repeating: "_", count: count) + "!"))))
             #expect(CacheBuster.isOne(.init(text: Substring("v=1" + String(repeating: "_a", count: count) + ".b"))))
+        }
+        #expect(growth < Growth.limit)
+    }
+
+    @Test("The addresses in a playlist of combining marks are found in linear time")
+    func playlist() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("{ \"https://h/a.m3u8\": \"a.m3u8\" }", to: "manifest.json")
+        let growth = try Growth.whenEightfold(20_000) { count in
+            try folder.write("#EXTM3U\nb\(repeated(marks, count))\nc.ts\n", to: "a.m3u8")
+            let issues = ManifestCheck(try Tool.manifest(folder.url.path), on: Date()).issues
+            #expect(issues.contains { $0.message.contains("c.ts") })
+        }
+        #expect(growth < Growth.limit)
+    }
+
+    @Test("A recording of combining marks is read in linear time", arguments: [marks, "\\u0301\\u0316"])
+    func recording(pair: String) throws {
+        let growth = Growth.whenEightfold(500) { count in
+            let text = String(repeating: pair, count: count)
+            let entries = ["\"method\": \"a\(text)\"", "\"a\(text)\": 1"].map { request in
+                "{\"request\": {\(request), \"url\": \"https://h/a\"}, \"response\": {\"status\": 200, \"content\": {}}}"
+            }
+            _ = try? HARFile(Data(HAR.text(of: entries).utf8), name: "a.har")
         }
         #expect(growth < Growth.limit)
     }

@@ -168,6 +168,25 @@ struct FailedRunTests {
         #expect(site.bytes(name) == Data("{ }".utf8) && site.bytes("h/a.css") == nil)
     }
 
+    @Test("A manifest that changed while files were added is not overwritten")
+    func changedWhileAdding() throws {
+        let manifest = try Tool.manifest(site.url.appendingPathComponent("manifest.json").path)
+        var addition = try Addition(to: manifest, Tool.silent())
+        let staging = try StagingFolder(in: site.url)
+        let resource = Resource(
+            key: try URLPattern("https://h/a.css"),
+            file: try staging.write(Data("a { }\n".utf8)),
+            type: MediaType("text/css"),
+            source: site.url,
+            version: nil
+        )
+        _ = addition.add(resource)
+        try site.folder.write("{ \"https://x/mine\": \"x.txt\" }", to: "manifest.json")
+        let error = try #require(throws: ToolError.self) { try addition.commit(in: staging) }
+        #expect(error.message.hasSuffix("was changed in the meantime, so nothing was done; run the command again"))
+        #expect(site.bytes("manifest.json") == Data("{ \"https://x/mine\": \"x.txt\" }".utf8))
+    }
+
     @Test(
         "A file that changed, appeared or vanished during the run is left as it is, and so is everything else",
         arguments: [("edited\n", "h/a.css"), ("mine\n", "h/b.css"), (nil, "h/a.css")] as [(String?, String)]

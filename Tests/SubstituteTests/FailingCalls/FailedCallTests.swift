@@ -6,7 +6,8 @@ import Testing
 
 /// Tests in which one system call of an operation fails.
 ///
-/// A `swift test` lets the first and the last call of two kinds fail, of other kinds in the next operation. A long run
+/// A `swift test` lets the first and the last call of two kinds fail, of other kinds in the next operation, and the
+/// tool's calls of `write` and `rename`. A long run
 /// lets every call fail with every error, and prints how many runs there were.
 @Suite("Any one system call may fail", .enabled(if: FailingProgram.isAvailable, "needs a C compiler"), .serialized)
 struct FailedCallTests {
@@ -18,8 +19,9 @@ struct FailedCallTests {
         try #require(!kinds.isEmpty)
         let place = FailingOperation.all.firstIndex { $0.name == operation.name } ?? 0
         var runs = 0
-        let sample = Set([place, place + kinds.count / 2].map { $0 % kinds.count }).map { kinds[$0] }
-        for (kind, errors) in Program.isLongRun ? kinds : sample {
+        let sample = Set([place, place + kinds.count / 2].map { kinds[$0 % kinds.count].kind })
+        let always = operation.arguments == nil ? [] : ["write", "rename"]
+        for (kind, errors) in kinds where Program.isLongRun || sample.contains(kind) || always.contains(kind) {
             let count = counts[kind, default: 0]
             for error in errors.prefix(Program.isLongRun ? errors.count : 1) {
                 for number in Program.isLongRun ? Set(1...count) : [1, count] {

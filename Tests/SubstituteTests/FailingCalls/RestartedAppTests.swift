@@ -35,8 +35,9 @@ struct RestartedAppTests {
         // Otherwise, a loss of power could leave empty files.
         #expect(counts["fsync"] == 3)
         var (kills, versions): (Int, Set<String>) = (0, [])
-        for (kind, count) in counts where Program.isLongRun || ["rename", "unlink"].contains(kind) {
-            for number in 1...count {
+        for (kind, count) in counts {
+            let isEach = Program.isLongRun || ["rename", "unlink"].contains(kind)
+            for number in isEach ? Set(1...count) : [count] {
                 let kill = FailingCall(kind: kind, number: number, error: 0)
                 #expect(try await adopt(kill).failedPath != nil, "\(kill)")
                 let next = try await Program.run(app.path, ["launch", program.folder.path])

@@ -232,7 +232,7 @@ struct CaptureTests {
         #expect(shipped.status == 2 && shipped.errors.contains("lies in the manifest's folder"), "\(shipped)")
     }
 
-    @Test("Bodies without a length and an end are stopped, and the browser stays small", .startsChromium)
+    @Test("Bodies without a length and an end are stopped", .startsChromium)
     func endlessBody() async throws {
         let site = try LiveSite()
         let script = """

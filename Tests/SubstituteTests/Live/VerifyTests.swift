@@ -230,14 +230,17 @@ struct VerifyTests {
                 """
             site.page("/\(name)", growing)
         }
-        let words = ["verify", "--at-least", "0%", site.url, site.url + "rested", site.url + "moving"]
+        let width = "<script>document.querySelector('p').style.width = `${Math.random() * 900}px`</script>"
+        site.page("/random", "<p style='background: teal'>differs</p>\(width)")
+        let pages = ["", "rested", "moving", "random"].map { site.url + $0 }
+        let words = ["verify", "--at-least", "0%"] + pages
         let result = try await Tool.start(words, in: site.folder.url)
         #expect(result.status == 0, "\(result)")
         let parts = result.output.components(separatedBy: "\(site.url)moving  Nothing was compared. 0 of 2 requests")
         try #require(parts.count == 2, "\(result)")
         for note in [
             "the picture differs, although each file is what its server sends",
-            "still moves 5 seconds after it was loaded",
+            "still moves 5 seconds after it was loaded", "the page looks different each time, also without the files",
         ] { #expect(parts[1].contains(note), "\(result)") }
         for words in [" differs, ", "looks different", "still moves", "was not finished"] {
             #expect(!parts[0].contains(words), "\(result)")

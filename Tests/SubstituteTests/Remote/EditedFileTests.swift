@@ -63,7 +63,7 @@ struct EditedFileTests {
         return try #require(line.components(separatedBy: ": substitute ").last).components(separatedBy: " ")
     }
 
-    @Test("update, its dry run and add --replace tell and do the same", arguments: Self.situations)
+    @Test("update and its dry run tell and do the same, and add --replace refuses the same", arguments: Self.situations)
     func table(_ situation: Situation) async throws {
         try await add(situation)
         switch situation.server {

@@ -73,10 +73,9 @@ extension InstalledTests {
             }
         }
 
-        @Test("A long body passes through without staying in memory", Platform.measuredOnLinux)
+        @Test("The decisions about a long body keep none of it", Platform.measuredOnLinux)
         func flatMemory() throws {
             let request = URLRequest(url: try #require(URL(string: "https://h/late")))
-            // No other object of a load sees the body and could keep it.
             var first = NetworkFirst(try fallback(for: request, nil), nil)
             _ = first.head(try head(200))
             let before = try residentMemory()

@@ -43,6 +43,15 @@ extension InstalledTests {
     @Suite("The scheme handler, with tasks that crash on a wrong call", .timeLimit(.minutes(5)))
     @MainActor
     struct SchemeHandlerTests {
+        @Test("The fake crashes where the real task does")
+        func trap() async {
+            await #expect(processExitsWith: .failure) {
+                let task = FakeTask(URLRequest(url: URL(fileURLWithPath: "/")))
+                task.stop()
+                task.didFailWithError(URLError(.cancelled))
+            }
+        }
+
         @Test("A file is delivered whole and in order, and a small response before the start returns")
         func whole() async throws {
             let views = try Views()
