@@ -212,7 +212,7 @@ extension InstalledTests {
             if end == .offline { site.server.stop() }
             Tracked.reset()
             for _ in 0..<(Program.isLongRun ? 50 : 1) {
-                try await load(Program.isLongRun ? 100 : 50, end, site)
+                try await load(Program.isLongRun ? 100 : 25, end, site)
             }
             try await wait(for: "the end of \(Tracked.living)") { Tracked.living.isEmpty }
         }

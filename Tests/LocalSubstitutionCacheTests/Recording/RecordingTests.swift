@@ -434,7 +434,7 @@ extension InstalledTests {
         @Test("A recording that is being stopped writes nothing into the next one's file")
         func beingStopped() async throws {
             let file = folder.url.appendingPathComponent("app.har")
-            for round in 0..<20 {
+            for round in 0..<(Program.isLongRun ? 20 : 8) {
                 let (one, two) = (try folder.cache("{}"), try folder.cache("{}"))
                 let first = try one.record(to: file, options: .init(hosts: ["127.0.0.1"]))
                 for number in 0..<40 { try ask("FIRST\(round)-\(number)", one) }
