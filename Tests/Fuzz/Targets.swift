@@ -23,6 +23,7 @@ private let target: @Sendable (Data) -> Void =
     switch ProcessInfo.processInfo.environment["FUZZ_TARGET"] {
     case "manifest": fuzzManifest
     case "identity": fuzzIdentity
+    case "range": fuzzRange
     case "mediatype": fuzzMediaType
     case "archive": fuzzArchive
     case "page": fuzzPage
@@ -143,6 +144,14 @@ private func asciiUppercased(_ text: String) -> String {
 }
 
 // MARK: - Headers
+
+private func fuzzRange(_ data: Data) {
+    let header = String(decoding: data, as: UTF8.self)
+    for length in [0, 1, 5, 1000, Int.max] {
+        guard case .part(let range) = ByteRange(header, length: length) else { continue }
+        require(!range.isEmpty && range.lowerBound >= 0 && range.upperBound <= length, "\(range) of \(length)")
+    }
+}
 
 private func fuzzMediaType(_ data: Data) {
     let text = String(decoding: data, as: UTF8.self)
