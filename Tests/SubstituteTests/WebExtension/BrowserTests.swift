@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests that load pages in real browsers with the extension, from a server that records the requests.
-@Suite("The extension in browsers", .serialized)
+@Suite("The extension in browsers")
 struct BrowserTests {
     /// Returns the table that names the source of each kind of resource; the documentation shows this table.
     private func table(in browser: (some Browser).Type) async throws -> String {
