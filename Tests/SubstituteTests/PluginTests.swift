@@ -6,8 +6,8 @@ import Testing
 
 /// Tests of the plugins with a separate app that contains a manifest and depends on this package by path.
 ///
-/// All layouts are built one after the other in one build folder, which `Tests/Documents/run` uses, too.
-/// A build in a new folder would compile the library and the tool again.
+/// All layouts are built one after the other in one folder, because a build in a new folder would compile the library
+/// again.
 @Suite("The plugins", .serialized, .startsPackageManager)
 struct PluginTests {
     private let app: TemporaryFolder
@@ -21,14 +21,12 @@ struct PluginTests {
 
         """
     private static let folder = "Sources/App/Substitutions"
-    private static let apps = Repository.folder.appendingPathComponent(".build/apps")
-    // The checkout's folder may have any name, because the app's `Package.swift` states the package's name.
-    private static let fork = apps.appendingPathComponent("Fork")
 
     init() throws {
         app = try TemporaryFolder()
-        try FileManager.default.createDirectory(at: Self.apps, withIntermediateDirectories: true)
-        try? FileManager.default.createSymbolicLink(at: Self.fork, withDestinationURL: Repository.folder)
+        // The checkout's folder may have any name, because the app's `Package.swift` states the package's name.
+        let fork = app.url.appendingPathComponent("Fork")
+        try FileManager.default.createSymbolicLink(at: fork, withDestinationURL: Repository.folder)
         try declare(".copy(\"Substitutions\")")
         try app.write("{}", to: "manifest.schema.json")
         try app.write("", to: "Sources/App/App.swift")
@@ -44,7 +42,7 @@ struct PluginTests {
 
             let library = "LocalSubstitutionCache"
             let package = Package(
-                name: "App", platforms: [.macOS(.v13)], dependencies: [.package(name: library, path: "\(Self.fork.path)")],
+                name: "App", platforms: [.macOS(.v13)], dependencies: [.package(name: library, path: "Fork")],
                 targets: [
                     .target(
                         name: "App", dependencies: [.product(name: library, package: library)],
@@ -58,9 +56,7 @@ struct PluginTests {
 
     private func swift(_ arguments: [String], in folder: String = ".") async throws -> (status: Int32, output: String) {
         let swift = try #require(Program.find("swift"))
-        let place = app.url.appendingPathComponent(folder)
-        let build = ["SWIFTPM_BUILD_DIR": Self.apps.appendingPathComponent("build").path]
-        let result = try await Program.run(swift, arguments, in: place, environment: build)
+        let result = try await Program.run(swift, arguments, in: app.url.appendingPathComponent(folder))
         return (result.status, result.output + result.errors)
     }
 
