@@ -52,6 +52,7 @@ struct UserInformationTests {
         #"{ "URL": "a.css" }"#, #"{ "URL": "a.css", "URL": "a.css" }"#, #"{ "https://h/a": "URL" }"#,
         #"{ "URL": ["a.css"] }"#, #"{ "URL": "b/" }"#, #"{ "$schema": ["URL"] }"#, #"{ "URL" "a.css" }"#,
         #"{ "a.css": "URL", "$comment": "URL", }"#, #"{ "URL: "a.css" }"#, #"{ "https://h/a": "../../URL" }"#,
+        #"{ URL": "a.css" }"#, #"{ URL: a.css, "https://h/a": URL }"#, "{ 'URL': “URL” }",
         #"{ "URL": { "file": "a.css", "ignoreQuery": true } }"#, #"{ "URL": { "https://h/a": "a.css" } }"#,
         "{\n  \"https://h/a\": \"a.css\" // URL\n}",
     ]

@@ -12,17 +12,18 @@ struct JSONRepairTests {
         "{\n  \"//h.de/p\": \"img/a.png\",\n  \"x\": { \"file\": \"i\", \"when\": [404, \"offline\"] }\n}\n",
     ]
 
+    private static let parts = [
+        "", "\"", "'", "“", "”", "`", ",", ":", ";", "=", "=>", "{", "}", "[", "]", "(", ")", "//c\n", "/*c*/", "#",
+        "\\", "\\n", "\\u0041", " ", "\n", "\t", "\u{A0}", "，", "：", "+", "-", ">", "1", "01", "a", "True", "nan",
+        "b c", "é", "<!--c-->", "a: ", "\": ", "\",", "\" + \"", "```", "} {", "}, {",
+    ]
+
     @Test("A text whose repairs all have a replacement is JSON with the value that was read", arguments: texts)
     func property(text: String) throws {
-        let parts = [
-            "", "\"", "'", "“", "”", "`", ",", ":", ";", "=", "=>", "{", "}", "[", "]", "(", ")", "//c\n", "/*c*/", "#",
-            "\\", "\\n", "\\u0041", " ", "\n", "\t", "\u{A0}", "，", "：", "+", "-", ">", "1", "01", "a", "True", "nan",
-            "b c", "é", "<!--c-->", "a: ", "\": ", "\",", "\" + \"", "```", "} {", "}, {",
-        ]
         let bytes = Array(text.utf8)
         var exact = 0
         for offset in stride(from: 0, through: bytes.count, by: Program.isLongRun ? 1 : 5) {
-            for part in parts {
+            for part in Self.parts {
                 for removed in [0, 1] where offset + removed <= bytes.count {
                     let changed = Array(bytes[..<offset]) + part.utf8 + bytes[(offset + removed)...]
                     exact += try Self.check(changed) ? 1 : 0
@@ -30,6 +31,21 @@ struct JSONRepairTests {
             }
         }
         #expect(exact > (Program.isLongRun ? 1200 : 240))
+    }
+
+    @Test(
+        "No string ends in user information, of which a message would quote a part",
+        arguments: [#"{ "URL: "a" }"#, #"{ URL": "a" }"#, "{ URL: a, b: URL }", "{ 'URL': 'URL' }", "{ “URL”: \"URL }"]
+    )
+    func userInformation(text: String) {
+        let pairs = ["", "'", "”", "`", ":", ";"].flatMap { mark in Self.parts.map { mark + $0 } }
+        for part in pairs where !part.contains("\\") {
+            let url = "https://hush\(part)@h/a"
+            guard hasUserInformation(url) else { continue }
+            let (value, repairs) = RepairingJSONParser.read(Array(text.replacing("URL", with: url).utf8))
+            let read = withoutUserInformation("\(value.plain)") + "\(repairs.map(\.error.message))"
+            #expect(!read.contains("hush"), "\(url): \(read)")
+        }
     }
 
     @Test("The property holds for each fixture, and for its beginnings", arguments: ["Invalid", "Valid"])

@@ -62,7 +62,7 @@ enum AddCommand {
         if word == "-" { return true }
         let kind = folder.targetKind(of: word)
         if ManifestLocation.isURL(word) || kind == .typeDirectory { return false }
-        if kind != .typeRegular { return kind != nil || word.lowercased().hasSuffix(".har") }
+        if kind != .typeRegular { return kind != nil && kind != .unexamined || word.lowercased().hasSuffix(".har") }
         let head = (try? FileHandle(forReadingFrom: folder.url(word)).read(upToCount: 10_000)) ?? Data()
         return word.lowercased().hasSuffix(".har") || HARFile.isArchive(head) || HARFile.hasLog(head)
     }

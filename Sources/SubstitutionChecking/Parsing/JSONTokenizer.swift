@@ -114,8 +114,17 @@ extension RepairingJSONParser {
             if byte == UInt8(ascii: ":"), next.isJSONSpace || "\"'{[".utf8.contains(next) { break }
             let rest = bytes[(position + 1)...]
             if byte.isJSONSpace, Self.comments.contains(where: { rest.starts(with: $0.0.utf8) }) { break }
-            position += 1
+            position = endOfUserInformation(at: position) ?? position + 1
         }
+    }
+
+    /// Returns the offset after the "@" if the text at an offset is "//" and a URL's user information; nil otherwise.
+    ///
+    /// No string ends before it: a message would print the part, because ``quoted(_:limit:)`` finds only the whole.
+    private func endOfUserInformation(at offset: Int) -> Int? {
+        guard bytes[offset...].starts(with: "//".utf8) else { return nil }
+        let authority = bytes[(offset + 2)...].prefix { $0 > 0x20 && !"/?#\"".utf8.contains($0) }
+        return authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 }
     }
 
     // MARK: - Strings
@@ -136,13 +145,15 @@ extension RepairingJSONParser {
         }
         let end = bytes[start...].firstIndex(where: \.isLineBreak) ?? bytes.count
         position = start
+        var offsets: [Int] = []
         while position < end, let scalar = scalar(at: position) {
             if Self.quotes.contains(scalar), isEnd(position + scalar.utf8.count) { break }
-            position += isEscape(position) ? 2 : scalar.utf8.count
+            offsets.append(position)
+            position = endOfUserInformation(at: position) ?? position + (isEscape(position) ? 2 : scalar.utf8.count)
         }
         // Without its mark, a name ends before its colon, and a value before the comma in front of the next string.
         let separator = UInt8(ascii: isName ? ":" : ",")
-        let cut = (start..<position).first { index in
+        let cut = offsets.first { index in
             let rest = bytes[(index + 1)...]
             return bytes[index] == separator && rest.first.map { $0.isJSONSpace || "\"{[".utf8.contains($0) } ?? true
                 && (isName || rest.first { !$0.isJSONSpace } == quote)

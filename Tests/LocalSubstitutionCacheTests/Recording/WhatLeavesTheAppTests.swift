@@ -31,10 +31,9 @@ extension InstalledTests {
             let texts: [Place: String]
             let host: String
 
-            init(host: String) {
+            init(host: String, _ places: [Place] = Place.allCases.filter { _ in Int.random(in: 0..<4) == 0 }) {
                 let letters = Array("abcdefghijklmnopqrstuvwxyz")
-                let texts = Place.allCases.filter { _ in Int.random(in: 0..<4) == 0 }
-                    .map { ($0, String((0..<16).map { _ in letters[Int.random(in: letters.indices)] })) }
+                let texts = places.map { ($0, String((0..<16).map { _ in letters[Int.random(in: letters.indices)] })) }
                 (self.texts, self.host) = (Dictionary(uniqueKeysWithValues: texts), host)
             }
 
@@ -67,8 +66,9 @@ extension InstalledTests {
             1...(Program.isLongRun ? 50 : 1)
         )
         func property(named: [String], round: Int) async throws {
-            // Both names lead to the same server. The manifest names the second.
-            let loads = (0..<100).map { _ in Load(host: Bool.random() ? "127.0.0.1" : "localhost") }
+            // Both names lead to the same server. The manifest names the second. The archive can keep the first load.
+            let random = (0..<99).map { _ in Load(host: Bool.random() ? "127.0.0.1" : "localhost") }
+            let loads = [Load(host: "127.0.0.1", [.responseBody])] + random
             let site = try LoopbackServer { request in
                 let number = request.path.split(separator: "/").first.flatMap { Int($0) }
                 return number.map { loads[$0].response(to: request.path) } ?? .text("", status: 404)
