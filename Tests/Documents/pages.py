@@ -52,6 +52,11 @@ def waits_for(line):
     return ("--serve" in line or line == "swift run Showcase") and "Open http"
 
 
+def looks_in_browser(line):
+    """True for a line that starts browsers for seconds, and after which the next lines find the package as it was."""
+    return re.match(r"substitute (browse|verify)\b", line) is not None
+
+
 def through_package_manager(line, in_script):
     """Returns a line in the form that the article gives for use without installing the tool."""
     words = line.split(" ", 1)

@@ -2,7 +2,7 @@
 
 import unittest
 
-from pages import LEFT_OUT, lines_of, through_package_manager, waits_for
+from pages import LEFT_OUT, lines_of, looks_in_browser, through_package_manager, waits_for
 
 
 class Lines(unittest.TestCase):
@@ -35,6 +35,12 @@ class Forms(unittest.TestCase):
             self.assertTrue(waits_for(line), line)
         for line in ("substitute check", "substitute preview", "swift run Demo", "swift run Showcase --record app.har"):
             self.assertFalse(waits_for(line), line)
+
+    def test_browsers(self):
+        for line in ("substitute verify", "substitute verify -o verified", "substitute browse https://example.com/"):
+            self.assertTrue(looks_in_browser(line), line)
+        for line in ("substitute add --in-browser https://example.com/", "substitute check", "substitute help verify"):
+            self.assertFalse(looks_in_browser(line), line)
 
     def test_reasons(self):
         self.assertLessEqual(len(LEFT_OUT), 10)

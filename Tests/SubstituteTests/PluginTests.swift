@@ -56,7 +56,12 @@ struct PluginTests {
 
     private func swift(_ arguments: [String], in folder: String = ".") async throws -> (status: Int32, output: String) {
         let swift = try #require(Program.find("swift"))
-        let result = try await Program.run(swift, arguments, in: app.url.appendingPathComponent(folder))
+        let place = app.url.appendingPathComponent(folder)
+        var result = try await Program.run(swift, arguments, in: place)
+        // The package manager crashes rarely: https://github.com/swiftlang/swift-corelibs-libdispatch/issues/949
+        if result.errors.contains("_dispatch_event_loop_drain"), result.errors.contains("Thread 0 \"swift-package\"") {
+            result = try await Program.run(swift, arguments, in: place)
+        }
         return (result.status, result.output + result.errors)
     }
 
