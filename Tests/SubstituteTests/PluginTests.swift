@@ -6,11 +6,13 @@ import Testing
 
 /// Tests of the plugins with a separate app that contains a manifest and depends on this package by path.
 ///
-/// All layouts are built one after the other in one folder, because a build in a new folder would compile the library
-/// again.
+/// All layouts are built one after the other in one build folder, which `Tests/Documents/run` uses, too: a build in a
+/// new folder would compile the library and the tool again.
 @Suite("The plugins", .serialized, .startsPackageManager)
 struct PluginTests {
     private let app: TemporaryFolder
+    /// The open file whose lock `Tests/Documents/run` waits for.
+    private let turn: FileHandle
 
     private static let picture = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
     private static let manifest = """
@@ -21,12 +23,17 @@ struct PluginTests {
 
         """
     private static let folder = "Sources/App/Substitutions"
+    private static let apps = Repository.folder.appendingPathComponent(".build/apps")
+    // The checkout's folder may have any name, because the app's `Package.swift` states the package's name.
+    private static let fork = apps.appendingPathComponent("Fork")
 
-    init() throws {
+    init() async throws {
         app = try TemporaryFolder()
-        // The checkout's folder may have any name, because the app's `Package.swift` states the package's name.
-        let fork = app.url.appendingPathComponent("Fork")
-        try FileManager.default.createSymbolicLink(at: fork, withDestinationURL: Repository.folder)
+        try FileManager.default.createDirectory(at: Self.apps, withIntermediateDirectories: true)
+        try? FileManager.default.createSymbolicLink(at: Self.fork, withDestinationURL: Repository.folder)
+        let lock = open(Self.apps.appendingPathComponent("lock").path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        turn = FileHandle(fileDescriptor: lock, closeOnDealloc: true)
+        try await onThread { try #require(flock(lock, LOCK_EX) == 0) }
         try declare(".copy(\"Substitutions\")")
         try app.write("{}", to: "manifest.schema.json")
         try app.write("", to: "Sources/App/App.swift")
@@ -42,7 +49,8 @@ struct PluginTests {
 
             let library = "LocalSubstitutionCache"
             let package = Package(
-                name: "App", platforms: [.macOS(.v13)], dependencies: [.package(name: library, path: "Fork")],
+                name: "App", platforms: [.macOS(.v13)],
+                dependencies: [.package(name: library, path: "\(Self.fork.path)")],
                 targets: [
                     .target(
                         name: "App", dependencies: [.product(name: library, package: library)],
@@ -57,10 +65,11 @@ struct PluginTests {
     private func swift(_ arguments: [String], in folder: String = ".") async throws -> (status: Int32, output: String) {
         let swift = try #require(Program.find("swift"))
         let place = app.url.appendingPathComponent(folder)
-        var result = try await Program.run(swift, arguments, in: place)
+        let build = ["SWIFTPM_BUILD_DIR": Self.apps.appendingPathComponent("build").path]
+        var result = try await Program.run(swift, arguments, in: place, environment: build)
         // The package manager crashes rarely: https://github.com/swiftlang/swift-corelibs-libdispatch/issues/949
         if result.errors.contains("_dispatch_event_loop_drain"), result.errors.contains("Thread 0 \"swift-package\"") {
-            result = try await Program.run(swift, arguments, in: place)
+            result = try await Program.run(swift, arguments, in: place, environment: build)
         }
         return (result.status, result.output + result.errors)
     }
