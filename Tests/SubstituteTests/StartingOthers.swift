@@ -29,7 +29,7 @@ extension Trait where Self == ConditionTrait {
 
 /// Lets a few tests at a time start Chromium: more would only take processor time from each other.
 struct StartsChromium: TestTrait, SuiteTrait, TestScoping {
-    private static let turns = Turns(5)
+    private static let turns = Turns(3)
     private let condition = ConditionTrait.enabled(if: Program.isEverythingRequired, "REQUIRE_ALL_TESTS=1 runs it")
 
     var isRecursive: Bool { true }
